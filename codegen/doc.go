@@ -6,4 +6,6 @@
 // The programs are written for stock bmv2 (p4c-bm2-ss, simple_switch_grpc) as much as for the project's own compiler and switch:
 // every live knob is a table entry or a default action, because P4Runtime on bmv2 cannot write registers; registers
 // hold only what the data plane itself learns.
+//
+//go:generate go test -run TestShippedPrograms -update
 package codegen
