@@ -1,0 +1,203 @@
+package types
+
+// subst replaces type variables by types.
+type subst map[*TypeParam]Type
+
+func newSubst(params []*TypeParam, args []Type) subst {
+	s := subst{}
+	for i, p := range params {
+		s[p] = args[i]
+	}
+	return s
+}
+
+// apply returns t with the variables of s replaced and bound inference variables looked through.
+func (s subst) apply(t Type) Type {
+	switch t := t.(type) {
+	case *TypeParam:
+		if r, ok := s[t]; ok {
+			return r
+		}
+		if t.bound != nil {
+			return s.apply(t.bound)
+		}
+		return t
+	case *Stack:
+		if e := s.apply(t.Elem); e != t.Elem {
+			return &Stack{e, t.Size}
+		}
+	case *Tuple:
+		if es, changed := s.list(t.Elems); changed {
+			return &Tuple{es}
+		}
+	case *Seq:
+		if es, changed := s.list(t.Elems); changed {
+			return &Seq{es, t.Dots}
+		}
+	case *Record:
+		if es, changed := s.list(t.Elems); changed {
+			return &Record{t.Names, es, t.Dots}
+		}
+	case *List:
+		if e := s.apply(t.Elem); e != t.Elem {
+			return &List{e}
+		}
+	case *Set:
+		if e := s.apply(t.Elem); e != t.Elem {
+			return &Set{e}
+		}
+	case *Struct:
+		if args, changed := s.list(t.TypeArgs); changed {
+			return t.Origin.instantiate(args)
+		}
+	case *Extern:
+		if args, changed := s.list(t.TypeArgs); changed {
+			return t.Origin.instantiate(args)
+		}
+	case *Block:
+		if args, changed := s.list(t.TypeArgs); changed {
+			return t.Origin.instantiate(args)
+		}
+	case *Package:
+		if args, changed := s.list(t.TypeArgs); changed {
+			return t.Origin.instantiate(args)
+		}
+	case *Signature:
+		return s.signature(t)
+	}
+	return t
+}
+
+func (s subst) list(ts []Type) ([]Type, bool) {
+	var out []Type
+	for i, t := range ts {
+		r := s.apply(t)
+		if r != t && out == nil {
+			out = append(make([]Type, 0, len(ts)), ts[:i]...)
+		}
+		if out != nil {
+			out = append(out, r)
+		}
+	}
+	if out == nil {
+		return ts, false
+	}
+	return out, true
+}
+
+func (s subst) signature(t *Signature) *Signature {
+	r := &Signature{TypeParams: t.TypeParams, Params: s.params(t.Params), Result: t.Result}
+	if t.Result != nil {
+		r.Result = s.apply(t.Result)
+	}
+	return r
+}
+
+// params returns the parameters with their types replaced; those that change are copies that name their Origin.
+func (s subst) params(ps []*Param) []*Param {
+	out := make([]*Param, len(ps))
+	for i, p := range ps {
+		out[i] = p
+		if typ := s.apply(p.typ); typ != p.typ {
+			q := *p
+			q.typ = typ
+			q.Origin = p
+			if p.Origin != nil {
+				q.Origin = p.Origin
+			}
+			out[i] = &q
+		}
+	}
+	return out
+}
+
+func (s subst) fun(f *Func) *Func {
+	g := *f
+	g.Sig = s.signature(f.Sig)
+	g.typ = g.Sig
+	g.Origin = f
+	if f.Origin != nil {
+		g.Origin = f.Origin
+	}
+	return &g
+}
+
+// instantiate returns the instance of a generic struct, header or union for type arguments, the same one for the same arguments.
+func (t *Struct) instantiate(args []Type) *Struct {
+	for _, i := range t.instances {
+		if identicalLists(i.TypeArgs, args) {
+			return i
+		}
+	}
+	n := &Struct{Kind: t.Kind, Name: t.Name, Decl: t.Decl, TypeArgs: args, Origin: t}
+	t.instances = append(t.instances, n)
+	if !t.filling {
+		n.fill()
+	}
+	return n
+}
+
+// fill computes the fields of an instance from those of its declaration.
+func (t *Struct) fill() {
+	s := newSubst(t.Origin.TypeParams, t.TypeArgs)
+	t.Fields = make([]*Field, len(t.Origin.Fields))
+	for i, f := range t.Origin.Fields {
+		g := *f
+		g.typ = s.apply(f.typ)
+		t.Fields[i] = &g
+	}
+}
+
+func (t *Extern) instantiate(args []Type) *Extern {
+	for _, i := range t.instances {
+		if identicalLists(i.TypeArgs, args) {
+			return i
+		}
+	}
+	n := &Extern{Name: t.Name, Decl: t.Decl, TypeArgs: args, Origin: t}
+	t.instances = append(t.instances, n)
+	n.fill()
+	return n
+}
+
+// fill computes the methods of an instance; it is called again when those of the declaration become known.
+func (t *Extern) fill() {
+	s := newSubst(t.Origin.TypeParams, t.TypeArgs)
+	t.Ctors, t.Methods = nil, nil
+	for _, f := range t.Origin.Ctors {
+		g := s.fun(f)
+		g.Recv = t
+		t.Ctors = append(t.Ctors, g)
+	}
+	for _, f := range t.Origin.Methods {
+		g := s.fun(f)
+		g.Recv = t
+		t.Methods = append(t.Methods, g)
+	}
+}
+
+func (t *Block) instantiate(args []Type) *Block {
+	for _, i := range t.instances {
+		if identicalLists(i.TypeArgs, args) {
+			return i
+		}
+	}
+	n := &Block{Kind: t.Kind, Name: t.Name, Decl: t.Decl, IsType: t.IsType, TypeArgs: args, Origin: t}
+	t.instances = append(t.instances, n)
+	s := newSubst(t.TypeParams, args)
+	n.Params = s.params(t.Params)
+	n.CtorParams = s.params(t.CtorParams)
+	return n
+}
+
+func (t *Package) instantiate(args []Type) *Package {
+	for _, i := range t.instances {
+		if identicalLists(i.TypeArgs, args) {
+			return i
+		}
+	}
+	n := &Package{Name: t.Name, Decl: t.Decl, TypeArgs: args, Origin: t}
+	t.instances = append(t.instances, n)
+	n.Params = newSubst(t.TypeParams, args).params(t.Params)
+	return n
+}
