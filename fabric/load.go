@@ -52,8 +52,9 @@ func (r *reader) derive(s *spec) *Fabric {
 	}
 	r.deriveScheme(s, f)
 	r.deriveTarget(s, f)
+	before := len(r.errs)
 	r.deriveTopology(s, f)
-	if len(r.errs) > 0 {
+	if len(r.errs) > before {
 		return nil // what follows needs a whole topology
 	}
 	r.deriveTiming(s, f)

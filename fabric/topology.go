@@ -10,6 +10,7 @@ import (
 // deriveTopology builds switches, links, ports and hosts.
 func (r *reader) deriveTopology(s *spec, f *Fabric) {
 	t := &s.topology
+	before := len(r.errs)
 	forKind := map[string][]string{"leaf-spine": {"leaves", "spines"}, "fat-tree": {"k"}, "links": {"switches", "links"}}[t.kind]
 	for _, key := range []string{"leaves", "spines", "k", "switches", "links"} {
 		_, given := r.at["topology."+key]
@@ -19,7 +20,7 @@ func (r *reader) deriveTopology(s *spec, f *Fabric) {
 			r.fail("topology."+key, "does not go with kind %s, which has %v", t.kind, forKind)
 		}
 	}
-	if len(r.errs) > 0 {
+	if len(r.errs) > before {
 		return
 	}
 	class := s.linkClasses()
@@ -55,7 +56,7 @@ func (r *reader) deriveTopology(s *spec, f *Fabric) {
 	case "links":
 		r.explicitTopology(s, f, class)
 	}
-	if len(r.errs) > 0 {
+	if len(r.errs) > before {
 		return
 	}
 	r.assignAddresses(s, f)
