@@ -122,6 +122,15 @@ func (f *File) Run(ctx context.Context, recv func(frame []byte)) error {
 	return nil
 }
 
+func (f *File) isClosed() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
+}
+
 func (f *File) replay(ctx context.Context, recv func(frame []byte)) error {
 	r, err := NewReader(f.in)
 	if err != nil {
@@ -130,7 +139,7 @@ func (f *File) replay(ctx context.Context, recv func(frame []byte)) error {
 	for ctx.Err() == nil {
 		x, err := r.Next()
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
+		case errors.Is(err, io.EOF) || f.isClosed():
 			return nil
 		case err != nil:
 			return err
