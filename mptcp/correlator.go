@@ -28,11 +28,23 @@ type Connection struct {
 	addrsA   []netip.Addr
 	addrsB   []netip.Addr
 	open     int
+	highest  int // subflow number given out
+}
+
+// MaxNumber is the highest subflow number: the mark has 8 bits for it. Later subflows all have it.
+const MaxNumber = 255
+
+// Addrs returns the addresses that an end of the connection is known to own, in the order in which they were learned.
+func (c *Connection) Addrs(initiator bool) []netip.Addr {
+	if initiator {
+		return c.addrsA
+	}
+	return c.addrsB
 }
 
 // Subflow is one TCP connection of an MPTCP connection.
 type Subflow struct {
-	Number int   // from 1, the lowest that no open subflow of the connection holds; 1 is the initial subflow
+	Number int   // from 1, the initial subflow; then one more than the highest so far, at most MaxNumber
 	Tuple  Tuple // from the end that opened it
 	Backup bool
 	Opened int64 // time of the segment that opened it
@@ -78,6 +90,7 @@ type handshake struct {
 type earlyJoin struct {
 	tuple  Tuple
 	option Option
+	number int
 	at     int64
 }
 
@@ -176,7 +189,7 @@ func (c *Correlator) observeOption(s *Segment, o *Option) {
 		c.observeCapable(s, o)
 	case MPJoin:
 		if o.Join == JoinSYN && s.Flags&SYN != 0 && s.Flags&ACK == 0 {
-			c.join(s.Tuple, o, s.Time, true)
+			c.join(s.Tuple, o, s.Number, s.Time, true)
 		}
 	case DSS:
 		// Version 0 repeats no keys: data from the initiator confirms a handshake whose third ACK was lost.
@@ -200,12 +213,16 @@ func (c *Correlator) observeOption(s *Segment, o *Option) {
 		if p, ok := c.flows[s.Tuple]; ok {
 			// The option carries the receiver's key, so that a blind attacker can't close the connection.
 			if want := keyOf(p.conn, !c.fromInitiator(p, s.Tuple)); o.ReceiverKey == want {
-				for _, sub := range p.conn.Subflows {
-					if !sub.Closed {
-						c.closeSubflow(p.conn, sub, s)
-					}
-				}
+				c.closeConnection(p.conn, s)
 			}
+		}
+	}
+}
+
+func (c *Correlator) closeConnection(conn *Connection, s *Segment) {
+	for _, sub := range conn.Subflows {
+		if !sub.Closed {
+			c.closeSubflow(conn, sub, s)
 		}
 	}
 }
@@ -305,11 +322,11 @@ func (c *Correlator) learn(conn *Connection, addr netip.Addr, initiator bool) {
 	delete(c.early, owner)
 	c.earlyN -= len(waiting)
 	for i := range waiting {
-		c.join(waiting[i].tuple, &waiting[i].option, waiting[i].at, false)
+		c.join(waiting[i].tuple, &waiting[i].option, waiting[i].number, waiting[i].at, false)
 	}
 }
 
-func (c *Correlator) join(t Tuple, o *Option, now int64, mayWait bool) {
+func (c *Correlator) join(t Tuple, o *Option, number int, now int64, mayWait bool) {
 	if p, ok := c.flows[t]; ok {
 		if p.sub.nonce == o.Nonce && p.sub.Number != 1 {
 			return // retransmitted, or the other leaf's copy
@@ -320,27 +337,23 @@ func (c *Correlator) join(t Tuple, o *Option, now int64, mayWait bool) {
 	conn := c.tokens[owner]
 	if conn == nil {
 		if mayWait && c.earlyN < c.config.MaxPending {
-			c.early[owner] = append(c.early[owner], earlyJoin{tuple: t, option: *o, at: now})
+			c.early[owner] = append(c.early[owner], earlyJoin{tuple: t, option: *o, number: number, at: now})
 			c.earlyN++
 		}
 		return
 	}
-	sub := c.addSubflow(conn, &Subflow{Tuple: t, Backup: o.Backup, Opened: now, Last: now, nonce: o.Nonce})
+	sub := c.addSubflow(conn, &Subflow{Number: number, Tuple: t, Backup: o.Backup, Opened: now, Last: now, nonce: o.Nonce})
 	c.emit(SubflowOpened, conn, sub, t)
 	// The joiner is the end that does not own the token.
 	c.learn(conn, t.Src.Addr(), o.Token == uint32(conn.ID))
 }
 
 func (c *Correlator) addSubflow(conn *Connection, sub *Subflow) *Subflow {
-	used := map[int]bool{}
-	for _, s := range conn.Subflows {
-		if !s.Closed {
-			used[s.Number] = true
-		}
+	taken := slices.ContainsFunc(conn.Subflows, func(s *Subflow) bool { return !s.Closed && s.Number == sub.Number })
+	if sub.Number == 0 || taken {
+		sub.Number = min(conn.highest+1, MaxNumber)
 	}
-	for sub.Number = 1; used[sub.Number]; {
-		sub.Number++
-	}
+	conn.highest = max(conn.highest, sub.Number)
 	conn.Subflows = append(conn.Subflows, sub)
 	conn.open++
 	c.flows[sub.Tuple] = place{conn, sub}
@@ -400,6 +413,16 @@ func (c *Correlator) Remove(t Tuple, now int64) []Event {
 	c.events = c.events[:0]
 	if p, ok := c.flows[t]; ok {
 		c.closeSubflow(p.conn, p.sub, &Segment{Time: now, Tuple: t})
+	}
+	return c.events
+}
+
+// Close closes the whole connection of a tuple, as when a switch reports MP_FASTCLOSE, and returns what changed. The slice
+// is valid until the next call.
+func (c *Correlator) Close(t Tuple, now int64) []Event {
+	c.events = c.events[:0]
+	if p, ok := c.flows[t]; ok {
+		c.closeConnection(p.conn, &Segment{Time: now, Tuple: t})
 	}
 	return c.events
 }

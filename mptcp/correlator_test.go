@@ -173,8 +173,8 @@ func TestCloseAndReuse(t *testing.T) {
 	wantKinds(t, run(c, step{first.Reverse(), FIN | ACK, nil}), SubflowClosed)
 	third := tuple("10.0.1.3:1002", "10.0.2.1:5001")
 	wantKinds(t, run(c, step{third, SYN, []Option{joinSYN(t, 1, keyB, 9)}}), SubflowOpened)
-	if _, sub := c.Lookup(third); sub.Number != 1 {
-		t.Errorf("the lowest free number is 1, got %d", sub.Number)
+	if _, sub := c.Lookup(third); sub.Number != 3 {
+		t.Errorf("numbers are not used again: want 3, got %d", sub.Number)
 	}
 	// The same ports again with another nonce are another subflow; without the option, plain TCP.
 	wantKinds(t, run(c, step{second, SYN, []Option{joinSYN(t, 1, keyB, 8)}}), SubflowClosed, SubflowOpened)
@@ -196,6 +196,21 @@ func TestBackup(t *testing.T) {
 	wantKinds(t, run(c, step{second.Reverse(), ACK, []Option{{Subtype: MPPrio}}}), SubflowChanged)
 	if _, sub := c.Lookup(second); sub.Backup {
 		t.Error("MP_PRIO did not promote the subflow")
+	}
+}
+
+func TestNumbersOfASwitch(t *testing.T) {
+	c := NewCorrelator(Config{})
+	run(c, handshakeSteps(1)...)
+	for i, tt := range []struct{ given, want int }{{5, 5}, {0, 6}, {5, 7}, {255, 255}, {0, 255}} {
+		tup := Tuple{netip.AddrPortFrom(first.Src.Addr(), uint16(2000+i)), first.Dst}
+		c.Observe(&Segment{Tuple: tup, Flags: SYN, Number: tt.given, Options: []Option{joinSYN(t, 1, keyB, uint32(i))}})
+		if _, sub := c.Lookup(tup); sub.Number != tt.want {
+			t.Errorf("join %d, given %d: number %d, want %d", i, tt.given, sub.Number, tt.want)
+		}
+	}
+	if e := c.Close(first, 9); len(e) != 7 || len(c.Connections()) != 0 {
+		t.Errorf("Close gives %v", e)
 	}
 }
 

@@ -33,6 +33,7 @@ type Segment struct {
 	Flags   uint8
 	Options []Option // its MPTCP options
 	Payload int      // bytes of TCP payload
+	Number  int      // subflow number that a switch gave to a join; 0: none
 }
 
 // ErrNotTCP is returned by ParseIP for a packet that carries no complete TCP header: another protocol, or a fragment
