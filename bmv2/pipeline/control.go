@@ -207,7 +207,7 @@ type ValueSetInfo struct {
 	Name  string
 	ID    int
 	Width int // bits, without padding
-	// Fields are the widths in bits of the transition key's fields; nil when no parser state uses the set.
+	// Fields are the widths in bits of the transition key's fields where the set is first used; nil when it is not used.
 	Fields []int
 }
 
