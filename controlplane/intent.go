@@ -30,7 +30,17 @@ func micros(d time.Duration) uint64 { return uint64(d.Microseconds()) }
 // intentBuilder collects entries, with values in the widths that the tables declare.
 type intentBuilder struct {
 	tables  map[string]*codegen.Table
+	order   map[string]int // of the tables
 	entries []Entry
+}
+
+func newIntentBuilder(f *fabric.Fabric, role fabric.Role) *intentBuilder {
+	b := &intentBuilder{tables: map[string]*codegen.Table{}, order: map[string]int{}}
+	list := codegen.TablesOf(f, role)
+	for i := range list {
+		b.tables[list[i].Name], b.order[list[i].Name] = &list[i], i
+	}
+	return b
 }
 
 // set adds the default action of a knob table. It does nothing if the role's program lacks the table.
@@ -73,13 +83,7 @@ func prefixMatch(p netip.Prefix) Match {
 
 // IntentOf returns what a switch of a fabric should hold.
 func IntentOf(f *fabric.Fabric, s *fabric.Switch) Intent {
-	list := codegen.TablesOf(f, s.Role)
-	b := &intentBuilder{tables: map[string]*codegen.Table{}}
-	order := map[string]int{}
-	for i := range list {
-		b.tables[list[i].Name] = &list[i]
-		order[list[i].Name] = i
-	}
+	b := newIntentBuilder(f, s.Role)
 	in := Intent{Switch: s, Digests: codegen.DigestsOf(f, s.Role)}
 	if f.Scheme.Probes() {
 		in.Groups = codegen.ProbeGroups(s)
@@ -90,15 +94,19 @@ func IntentOf(f *fabric.Fabric, s *fabric.Switch) Intent {
 	b.hosts(f, s)
 	in.Entries = b.entries
 	slices.SortStableFunc(in.Entries, func(x, y Entry) int {
-		return cmp.Or(cmp.Compare(order[x.Table], order[y.Table]), cmp.Compare(x.key(), y.key()))
+		return cmp.Or(cmp.Compare(b.order[x.Table], b.order[y.Table]), cmp.Compare(x.key(), y.key()))
 	})
 	return in
 }
 
+// knobs adds the knob tables: identity, and time constants.
 func (b *intentBuilder) knobs(f *fabric.Fabric, s *fabric.Switch) {
-	t := f.Timing
-	tau := uint64(t.TauExp())
 	b.set(codegen.TableSwitchParams, codegen.ActionSetSwitchParams, uint64(s.ToR), uint64(codegen.SwitchSeed(f, s)), uint64(0))
+	b.timing(f.Timing)
+}
+
+func (b *intentBuilder) timing(t fabric.Timing) {
+	tau := uint64(t.TauExp())
 	b.set(codegen.TableTiming, codegen.ActionSetTiming, tau, micros(t.KeepAlive), micros(t.FlowletGap), micros(t.LinkTimeout))
 	b.set(codegen.TableMPTCPTiming, codegen.ActionSetMPTCPTiming, micros(t.SubflowLive), micros(t.LearnTimeout))
 	b.set(codegen.TableEgressTiming, codegen.ActionSetEgressTiming, tau)
@@ -113,11 +121,7 @@ func (b *intentBuilder) ports(f *fabric.Fabric, s *fabric.Switch, groups []codeg
 			b.add(codegen.TableIngressPort, port, codegen.ActionFromHost)
 			b.add(codegen.TableEgressPort, port, codegen.ActionSendToHost, macNumber(s.MAC))
 		} else {
-			group := codegen.ProbeGroup(p.Number)
-			if !slices.ContainsFunc(groups, func(g codegen.Group) bool { return g.ID == group }) {
-				group = 0
-			}
-			b.add(codegen.TableIngressPort, port, codegen.ActionFromFabric, uint64(group), uint64(codegen.UtilScale(p.Link.Rate, f.Timing)))
+			b.fabricPort(p, groups, f.Timing)
 			b.add(codegen.TableEgressPort, port, codegen.ActionSendToFabric, macNumber(s.MAC), macNumber(p.Peer.MAC))
 		}
 		if e := f.Congestion.ECN; e != nil {
@@ -127,6 +131,15 @@ func (b *intentBuilder) ports(f *fabric.Fabric, s *fabric.Switch, groups []codeg
 			b.add(codegen.TableSelectiveDrop, port, codegen.ActionSetDropThreshold, uint64(d.ThresholdPackets))
 		}
 	}
+}
+
+// fabricPort adds what a port to another switch does with what comes in.
+func (b *intentBuilder) fabricPort(p *fabric.Port, groups []codegen.Group, t fabric.Timing) {
+	group := codegen.ProbeGroup(p.Number)
+	if !slices.ContainsFunc(groups, func(g codegen.Group) bool { return g.ID == group }) {
+		group = 0
+	}
+	b.add(codegen.TableIngressPort, exact(uint64(p.Number), 9), codegen.ActionFromFabric, uint64(group), uint64(codegen.UtilScale(p.Link.Rate, t)))
 }
 
 func (b *intentBuilder) routes(f *fabric.Fabric, s *fabric.Switch) {
