@@ -134,8 +134,9 @@ func (s *Switch) Forward(now uint64, p *Packet) uint16 {
 			floating = true
 		}
 	}
+	// Subflow 1 was plain TCP until the keys were known: it stays where its flowlet is, unless a sibling has come there.
 	fi := p.FlowHash & uint32(s.Flowlets-1)
-	if floating || s.Leaf && !own && p.Subflow == 1 {
+	if floating || !own && p.Subflow == 1 {
 		if e := &s.flows[fi]; e.port != 0 && now-e.time <= s.FlowletGap {
 			switch {
 			case e.tor != p.ToR:
@@ -148,7 +149,7 @@ func (s *Switch) Forward(now uint64, p *Packet) uint16 {
 	pick := port == 0
 	var held Ports
 	sharing := false
-	recheck := marked && (pick || s.shared[p.Conn] || floating)
+	recheck := marked && (pick || s.shared[p.Conn] || !own)
 	if recheck {
 		held, sharing = s.held(now, p, base, at, floating)
 	}

@@ -1383,6 +1383,7 @@ control FabricIngress(
                         }
                     }
                 }
+                // Subflow 1 was plain TCP until the keys were known: it stays where its flowlet is, unless a sibling has come there.
                 if (meta.mptcp_id == 0 || meta.floating == 1 || meta.own == 0 && meta.subflow == 1) {
                     meta.flowlet_at = meta.flow_hash & (FLOWLET_SLOTS - 1);
                     flowlet_port.read(meta.seen_port, meta.flowlet_at);
@@ -1402,7 +1403,7 @@ control FabricIngress(
                 if (meta.out_port == 0) {
                     meta.pick = 1;
                 }
-                if (meta.mptcp_id != 0 && (meta.pick == 1 || meta.shared == 1 || meta.floating == 1)) {
+                if (meta.mptcp_id != 0 && (meta.pick == 1 || meta.shared == 1 || meta.own == 0)) {
                     meta.recheck = 1;
                     if (meta.subflow_at != meta.subflow_base + 0 || meta.floating == 1) {
                         subflow_id.read(meta.owner, meta.subflow_base + 0);
@@ -1492,7 +1493,7 @@ control FabricIngress(
                             meta.held = meta.held | (PORT_ONE << (bit<8>) (meta.seen_port - 1));
                         }
                     }
-                    // Subflow 1 was plain TCP until the connection was known: before its first marked packet it is where its flowlet is.
+                    // Before its first marked packet subflow 1 is where its flowlet is.
                     subflow_id.read(meta.owner, meta.subflow_base);
                     subflow_num.read(meta.number, meta.subflow_base);
                     if (meta.subflow != 1 && (meta.owner != meta.conn_key || meta.number != 1) && meta.first_flowlet < FLOWLET_SLOTS) {

@@ -773,7 +773,8 @@ control FabricIngress(
                         meta.floating = 1; // the place is taken by a live subflow
                     }
                 }
-                if (meta.mptcp_id == 0 || meta.floating == 1) {
+                // Subflow 1 was plain TCP until the keys were known: it stays where its flowlet is, unless a sibling has come there.
+                if (meta.mptcp_id == 0 || meta.floating == 1 || meta.own == 0 && meta.subflow == 1) {
                     meta.flowlet_at = meta.flow_hash & (FLOWLET_SLOTS - 1);
                     flowlet_port.read(meta.seen_port, meta.flowlet_at);
                     flowlet_time.read(meta.entry_time, meta.flowlet_at);
@@ -792,7 +793,7 @@ control FabricIngress(
                 if (meta.out_port == 0) {
                     meta.pick = 1;
                 }
-                if (meta.mptcp_id != 0 && (meta.pick == 1 || meta.shared == 1 || meta.floating == 1)) {
+                if (meta.mptcp_id != 0 && (meta.pick == 1 || meta.shared == 1 || meta.own == 0)) {
                     meta.recheck = 1;
                     if (meta.subflow_at != meta.subflow_base + 0 || meta.floating == 1) {
                         subflow_id.read(meta.owner, meta.subflow_base + 0);
