@@ -13,8 +13,7 @@ import (
 
 // Target is the device behind an [Agent]. Its owner serialises access to the switch and tells it the time.
 type Target interface {
-	// Do calls fn with exclusive access to the switch and the present switch time in nanoseconds. sw is nil while no
-	// pipeline has been loaded. fn must not call Do.
+	// Do calls fn with exclusive access to the switch and the present switch time in nanoseconds. fn must not call Do.
 	Do(fn func(sw *simpleswitch.Switch, now int64))
 	// Load replaces the program of the switch; all state is reset. It is called inside Do and returns the switch.
 	Load(p *pipeline.Program) (*simpleswitch.Switch, error)
@@ -121,7 +120,7 @@ func (a *Agent) packetOut(p *p4v1.PacketOut) error {
 	}
 	var err error
 	a.target.Do(func(sw *simpleswitch.Switch, now int64) {
-		if sw == nil || a.active == nil {
+		if a.active == nil {
 			err = errorf(codes.FailedPrecondition, "device %d has no forwarding pipeline; set one first", a.id)
 			return
 		}

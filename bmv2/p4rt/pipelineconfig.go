@@ -59,6 +59,17 @@ func (s *Server) GetForwardingPipelineConfig(_ context.Context, r *p4v1.GetForwa
 	return &p4v1.GetForwardingPipelineConfigResponse{Config: c}, nil
 }
 
+// Install sets the pipeline without a client, as VERIFY_AND_COMMIT does. It must not be called inside Do.
+func (a *Agent) Install(c *p4v1.ForwardingPipelineConfig) error {
+	a.requests.Lock()
+	defer a.requests.Unlock()
+	st, err := a.verify(c)
+	if err != nil {
+		return err
+	}
+	return a.commit(st, nil)
+}
+
 func (a *Agent) setPipeline(r *p4v1.SetForwardingPipelineConfigRequest) error {
 	action := r.GetAction()
 	switch action {
