@@ -59,6 +59,7 @@ func (r *reader) derive(s *spec) *Fabric {
 	}
 	r.deriveTiming(s, f)
 	r.deriveCongestion(s, f)
+	f.computeReach()
 	r.checkMTU(f)
 	r.checkReach(f)
 	return f

@@ -143,6 +143,24 @@ func TestFatTree(t *testing.T) {
 	}
 }
 
+// TestLargeFabric: a fat-tree of 32-port switches (512 leaves) is read in well under a second.
+func TestLargeFabric(t *testing.T) {
+	start := time.Now()
+	f, err := Load("big.yaml", []byte("name: big\ntopology: {kind: fat-tree, k: 32}\nhosts: {per-leaf: [1]}\nscheme: {kind: mp-hula, k: 8}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Leaves()) != 512 || len(f.NextHops(f.Switch("leaf1"), f.Switch("leaf512"))) != 16 {
+		t.Error("not the fabric that was asked for")
+	}
+	if a, b := f.Switch("spine1").Gateway4.String(), f.Switch("core256").Gateway4.String(); a != "10.0.0.1" || b != "10.255.253.6" {
+		t.Errorf("addresses of switches %s, %s", a, b) // core256 is number 768 of them: 3 * 254 + 6
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("reading it takes %v", d)
+	}
+}
+
 const explicit = `name: x
 topology:
   kind: links

@@ -1,5 +1,48 @@
 package fabric
 
+import "slices"
+
+// leafSet is a set of leaves by index.
+type leafSet []uint64
+
+func (s leafSet) has(leaf *Switch) bool { return s[leaf.Index/64]>>(leaf.Index%64)&1 == 1 }
+
+func (s leafSet) add(leaf *Switch) { s[leaf.Index/64] |= 1 << (leaf.Index % 64) }
+
+func (s leafSet) union(o leafSet) {
+	for i := range s {
+		s[i] |= o[i]
+	}
+}
+
+// computeReach finds for each switch the leaves that it reaches by links down alone, and those that it reaches up and then down.
+func (f *Fabric) computeReach() {
+	size := len(f.Leaves())/64 + 1
+	f.down, f.reach = map[*Switch]leafSet{}, map[*Switch]leafSet{}
+	for _, s := range f.Switches { // bottom tier first
+		set := make(leafSet, size)
+		if s.Role == Leaf {
+			set.add(s)
+		}
+		for _, p := range s.Ports {
+			if p.Kind == DownPort {
+				set.union(f.down[p.Peer])
+			}
+		}
+		f.down[s] = set
+	}
+	for i := len(f.Switches) - 1; i >= 0; i-- { // top tier first
+		s := f.Switches[i]
+		set := slices.Clone(f.down[s])
+		for _, p := range s.Ports {
+			if p.Kind == UpPort {
+				set.union(f.reach[p.Peer])
+			}
+		}
+		f.reach[s] = set
+	}
+}
+
 // NextHops returns the port numbers by which a switch may send towards a leaf, ascending: down if the leaf is below, otherwise
 // up, by every port whose peer reaches the leaf the same way. Paths are thus valley-free (up, then down) and have no loop,
 // whatever next hops the switches choose. It returns nil at the leaf itself and where there is no way.
@@ -7,30 +50,17 @@ func (f *Fabric) NextHops(s *Switch, leaf *Switch) []uint32 {
 	if s == leaf {
 		return nil
 	}
-	kind := UpPort
-	if below(s, leaf) {
-		kind = DownPort
+	kind, set := UpPort, f.reach
+	if f.down[s].has(leaf) {
+		kind, set = DownPort, f.down
 	}
 	var ports []uint32
 	for _, p := range s.Ports {
-		if p.Kind == kind && (kind == DownPort && below(p.Peer, leaf) || kind == UpPort && len(f.NextHops(p.Peer, leaf)) > 0) {
+		if p.Kind == kind && set[p.Peer].has(leaf) {
 			ports = append(ports, p.Number)
 		}
 	}
 	return ports
-}
-
-// below reports whether a leaf is the switch or reached from it by links down alone.
-func below(s, leaf *Switch) bool {
-	if s == leaf {
-		return true
-	}
-	for _, p := range s.Ports {
-		if p.Kind == DownPort && below(p.Peer, leaf) {
-			return true
-		}
-	}
-	return false
 }
 
 // ProbePorts returns the ports to which a probe that came in by a port is replicated, ascending: from below, all uplinks and
@@ -63,7 +93,7 @@ func (r *reader) checkReach(f *Fabric) {
 	leaves := f.Leaves()
 	for _, a := range leaves {
 		for _, b := range leaves {
-			if a != b && len(f.NextHops(a, b)) == 0 {
+			if !f.reach[a].has(b) {
 				r.fail("topology", "there is no path up and down again from %s to %s", a.Name, b.Name)
 				return
 			}

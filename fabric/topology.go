@@ -196,17 +196,18 @@ func (r *reader) assignAddresses(s *spec, f *Fabric) {
 	for _, w := range f.Switches {
 		a4, a6 := base4.Addr().As4(), base6.Addr().As16()
 		if w.Role != Leaf {
-			// The block with index 0 belongs to no leaf: it holds the addresses of spines and cores.
-			if others++; others > 254*256 || others > 254 && limit < 255 {
-				r.fail("addressing.ipv4", "%v has no room for the addresses of %d spines and cores", base4, others)
-				return
+			// The /24 with index 0 belongs to no leaf: it holds the addresses of spines and cores; more of them go to the top of the prefix.
+			block, number := others/254, others%254+1
+			others++
+			if block > 0 {
+				if block = limit + 1 - block; block <= len(f.Leaves()) {
+					r.fail("addressing.ipv4", "%v has no room for the addresses of all spines and cores", base4)
+					return
+				}
 			}
-			a4[3] = byte(others)
+			v := uint32(a4[0])<<24 | uint32(a4[1])<<16 | uint32(a4[2])<<8 | uint32(block)<<8 | uint32(number)
+			a4 = [4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
 			a6[14], a6[15] = byte(others>>8), byte(others)
-			if others > 254 {
-				r.fail("topology", "there are more than 254 spines and cores")
-				return
-			}
 			w.Gateway4, w.Gateway6 = netip.AddrFrom4(a4), netip.AddrFrom16(a6)
 			continue
 		}

@@ -88,6 +88,8 @@ type Fabric struct {
 	byName   map[string]*Switch
 	hostName map[string]*Host
 	hostAddr map[netip.Addr]*Host
+	down     map[*Switch]leafSet // leaves below a switch
+	reach    map[*Switch]leafSet // leaves that a switch reaches up and then down
 }
 
 // Timing holds the time constants. Every one is a whole number of microseconds, the resolution of bmv2's clock.
