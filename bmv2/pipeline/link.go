@@ -32,7 +32,7 @@ type Program struct {
 	setUses     []setUse
 	tableByName map[string]int
 	digests     []DigestInfo
-	digestNums  [][]*num
+	digestVals  [][]wideFn
 	lists       map[int]fieldList
 	nodes       []ctrlNode
 	ingress     int
@@ -181,7 +181,7 @@ func (l *linker) linkLists() error {
 	}
 	for _, cl := range l.cfg.LearnLists {
 		d := DigestInfo{Name: cl.Name, ID: cl.ID}
-		var nums []*num
+		var vals []wideFn
 		for i := range cl.Elements {
 			v := &cl.Elements[i]
 			n, err := l.num(v, nil)
@@ -196,10 +196,10 @@ func (l *linker) linkLists() error {
 				p.Width = v.Width
 			}
 			d.Fields = append(d.Fields, p)
-			nums = append(nums, n)
+			vals = append(vals, n.into())
 		}
 		l.prog.digests = append(l.prog.digests, d)
-		l.prog.digestNums = append(l.prog.digestNums, nums)
+		l.prog.digestVals = append(l.prog.digestVals, vals)
 	}
 	return nil
 }

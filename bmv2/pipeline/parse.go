@@ -31,6 +31,7 @@ type parseState struct {
 
 type keyItem struct {
 	n     *num
+	into  wideFn
 	width int // bits, padded to whole bytes in the key
 }
 
@@ -129,7 +130,7 @@ func (st *parseState) next(s *State) (int, bool) {
 	for i := range st.key {
 		it := &st.key[i]
 		t := s.alloc(st.words)
-		it.n.into()(s, t)
+		it.into(s, t)
 		truncate(t, it.width)
 		shlWords(key, uint64((it.width+7)/8*8))
 		for j := range key {
@@ -224,7 +225,7 @@ func (l *linker) linkState(cs *config.State, index map[string]int) (*parseState,
 		} else if n.lo.Sign() < 0 {
 			width = n.hi.BitLen() + 1
 		}
-		st.key = append(st.key, keyItem{n: n, width: width})
+		st.key = append(st.key, keyItem{n: n, into: n.into(), width: width})
 		fields = append(fields, width)
 		bits += (width + 7) / 8 * 8
 	}

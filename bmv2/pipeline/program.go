@@ -110,11 +110,11 @@ func (p *Program) DigestValues(s *State, digest int, buf []byte, vals [][]byte) 
 	if cap(buf)-len(buf) < total { // so that the slices stay valid
 		buf = append(make([]byte, 0, 2*(len(buf)+total)), buf...)
 	}
-	for i, n := range p.digestNums[digest] {
+	for i, into := range p.digestVals[digest] {
 		width := p.digests[digest].Fields[i].Width
 		top := s.top
 		w := s.alloc(words(width))
-		n.into()(s, w)
+		into(s, w)
 		truncate(w, width)
 		at := len(buf)
 		buf = appendBytes(buf, w, width)
