@@ -47,6 +47,8 @@ type Annotation struct {
 	Structured bool
 	Exprs      []Expr
 	KVs        []*KeyValue
+	// Pragma is set for the old form @pragma name tokens, which ends with its line. Body and Tokens hold what follows the name.
+	Pragma bool
 }
 
 // Token is one lexical token of an unstructured annotation body; string literals keep their quotes.
