@@ -30,7 +30,10 @@ type Client struct {
 	sendMu sync.Mutex
 
 	packetOuts atomic.Uint64 // sent
-	messages   atomic.Uint64 // stream messages that the handler has finished with, arbitration apart
+
+	handledMu sync.Mutex
+	handled   uint64        // stream messages that the handler has finished with, arbitration apart
+	changed   chan struct{} // closed and replaced when handled changes
 
 	errMu sync.Mutex
 	err   error // why the stream ended
@@ -50,6 +53,7 @@ func Open(ctx context.Context, conn grpc.ClientConnInterface, device, electionID
 		election: &p4v1.Uint128{Low: electionID},
 		cancel:   cancel,
 		done:     make(chan struct{}),
+		changed:  make(chan struct{}),
 	}
 	stop := context.AfterFunc(ctx, cancel) // the handshake ends with ctx, the session outlives it
 	stream, err := c.rpc.StreamChannel(streamCtx, grpc.MaxCallRecvMsgSize(MaxMessage))
@@ -106,7 +110,11 @@ func (c *Client) receive(handle func(*p4v1.StreamMessageResponse)) {
 			continue
 		}
 		handle(m)
-		c.messages.Add(1)
+		c.handledMu.Lock()
+		c.handled++
+		close(c.changed)
+		c.changed = make(chan struct{})
+		c.handledMu.Unlock()
 	}
 }
 
@@ -123,12 +131,36 @@ func (c *Client) Err() error {
 	return c.err
 }
 
-// PacketOuts is the number of packet-outs sent, and Handled that of stream messages that the handler has finished with.
-// With the server's own counts they tell when a switch and its controller are at rest.
+// PacketOuts is the number of packet-outs sent.
 func (c *Client) PacketOuts() uint64 { return c.packetOuts.Load() }
 
-// Handled: see PacketOuts.
-func (c *Client) Handled() uint64 { return c.messages.Load() }
+// Handled is the number of stream messages that the handler has finished with; see WaitHandled.
+func (c *Client) Handled() uint64 {
+	c.handledMu.Lock()
+	defer c.handledMu.Unlock()
+	return c.handled
+}
+
+// WaitHandled waits until the handler has finished with n stream messages (packet-ins, digest lists, notifications and
+// errors; arbitration does not count) since the session was opened. Together with the server's counts it tells when a
+// switch and its controller are at rest.
+func (c *Client) WaitHandled(ctx context.Context, n uint64) error {
+	for {
+		c.handledMu.Lock()
+		handled, changed := c.handled, c.changed
+		c.handledMu.Unlock()
+		if handled >= n {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-c.done:
+			return fmt.Errorf("the stream ended: %w", c.Err())
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d stream messages were handled: %w", handled, n, ctx.Err())
+		}
+	}
+}
 
 func (c *Client) send(m *p4v1.StreamMessageRequest) error {
 	c.sendMu.Lock()

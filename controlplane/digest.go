@@ -28,6 +28,20 @@ type mptcpState struct {
 	slots      []bool                         // connection slots in use
 	held       map[*mptcp.Connection]*holding // of open connections
 	refused    uint64                         // connections for which there was no slot
+	opened     MPTCPCounts
+}
+
+// MPTCPCounts counts what the controller found in the digests so far.
+type MPTCPCounts struct {
+	Connections int `json:"connections"`
+	Subflows    int `json:"subflows"`
+}
+
+// MPTCPFound returns the numbers of connections and subflows found so far.
+func (c *Controller) MPTCPFound() MPTCPCounts {
+	c.mptcp.mu.Lock()
+	defer c.mptcp.mu.Unlock()
+	return c.mptcp.opened
 }
 
 // holding is the entries of one connection.
@@ -183,7 +197,13 @@ func (c *Controller) follow(events []mptcp.Event) error {
 		if e.Conn != nil && !slices.Contains(conns, e.Conn) {
 			conns = append(conns, e.Conn)
 		}
-		if e.Kind == mptcp.ConnectionClosed {
+		switch e.Kind {
+		case mptcp.ConnectionOpened:
+			c.mptcp.opened.Connections++
+			c.mptcp.opened.Subflows++
+		case mptcp.SubflowOpened:
+			c.mptcp.opened.Subflows++
+		case mptcp.ConnectionClosed:
 			closed[e.Conn] = true
 		}
 	}

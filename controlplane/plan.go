@@ -187,7 +187,7 @@ func (c *Codec) readTable(ctx context.Context, client *Client, t *tableIDs, defa
 func groupEntity(g codegen.Group) *p4v1.Entity {
 	m := &p4v1.MulticastGroupEntry{MulticastGroupId: uint32(g.ID)}
 	for _, port := range g.Ports {
-		m.Replicas = append(m.Replicas, &p4v1.Replica{PortKind: &p4v1.Replica_EgressPort{EgressPort: port}, Instance: 1})
+		m.Replicas = append(m.Replicas, &p4v1.Replica{PortKind: &p4v1.Replica_Port{Port: canonical(num(uint64(port), 32))}, Instance: 1})
 	}
 	return &p4v1.Entity{Entity: &p4v1.Entity_PacketReplicationEngineEntry{PacketReplicationEngineEntry: &p4v1.PacketReplicationEngineEntry{
 		Type: &p4v1.PacketReplicationEngineEntry_MulticastGroupEntry{MulticastGroupEntry: m},
@@ -220,12 +220,7 @@ func (p *Plan) diffGroups(ctx context.Context, want *Intent) error {
 		m := e.GetPacketReplicationEngineEntry().GetMulticastGroupEntry()
 		ports := []uint32{}
 		for _, r := range m.GetReplicas() {
-			switch k := r.GetPortKind().(type) {
-			case *p4v1.Replica_Port:
-				ports = append(ports, uint32(toUint(k.Port)))
-			case *p4v1.Replica_EgressPort:
-				ports = append(ports, k.EgressPort)
-			}
+			ports = append(ports, uint32(toUint(r.GetPort())))
 		}
 		slices.Sort(ports)
 		have[uint16(m.GetMulticastGroupId())] = ports
