@@ -6,9 +6,16 @@ import (
 	"khop/p4/ast"
 )
 
-// Value is a compile-time value: a *big.Int (any integer type), bool, string, *EnumMember, *ErrorMember, *MatchKindMember, or
-// []Value (tuple, list, struct, header, stack: one element per field in order; a nil element is one that is not known).
+// Value is a compile-time value: a *big.Int (any integer type), bool, string, *EnumMember, *ErrorMember, *MatchKindMember,
+// InvalidHeader, NoError, or []Value (tuple, list, struct, valid header, stack: one element per field in order). A value of a
+// serializable enum that no member has is a *big.Int.
 type Value any
+
+// InvalidHeader is the value of an invalid header or header union.
+type InvalidHeader struct{}
+
+// DefaultValue is the value of "..." before its context gives it a type.
+type DefaultValue struct{}
 
 // Mode says what an expression denotes.
 type Mode uint8
@@ -81,7 +88,7 @@ func (i *Info) ValueOf(e ast.Expr) Value {
 	if tv.Conv == nil {
 		return tv.Value
 	}
-	return convertValue(tv.Value, tv.Conv)
+	return convertValue(tv.Value, tv.Type, tv.Conv)
 }
 
 // IntOf returns the compile-time integer value of an expression as its context sees it, or nil.
@@ -95,19 +102,19 @@ type SelKind uint8
 
 // The kinds of selection.
 const (
-	SelField         SelKind = iota // a field of a struct, header or union; Index is its number
-	SelEnum                         // a member of an enum; Obj is the *EnumMember
-	SelError                        // an error; Obj is the *ErrorMember
-	SelMethod                       // a method of an extern; Obj is the *Func
-	SelBuiltin                      // a built-in method of a header, union or stack
-	SelApply                        // apply of a table, parser or control
-	SelNext                         // stack.next
-	SelLast                         // stack.last
-	SelLastIndex                    // stack.lastIndex
-	SelStackSize                    // stack.size
-	SelHit                          // t.apply().hit
-	SelMiss                         // t.apply().miss
-	SelActionRun                    // t.apply().action_run
+	SelField     SelKind = iota // a field of a struct, header or union; Index is its number
+	SelEnum                     // a member of an enum; Obj is the *EnumMember
+	SelError                    // an error; Obj is the *ErrorMember
+	SelMethod                   // a method of an extern; Obj is the *Func
+	SelBuiltin                  // a built-in method of a header, union or stack
+	SelApply                    // apply of a table, parser or control
+	SelNext                     // stack.next
+	SelLast                     // stack.last
+	SelLastIndex                // stack.lastIndex
+	SelStackSize                // stack.size
+	SelHit                      // t.apply().hit
+	SelMiss                     // t.apply().miss
+	SelActionRun                // t.apply().action_run
 )
 
 // Selection is what a Member expression selects.

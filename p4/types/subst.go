@@ -124,66 +124,86 @@ func (s subst) fun(f *Func) *Func {
 
 // instantiate returns the instance of a generic struct, header or union for type arguments, the same one for the same arguments.
 func (t *Struct) instantiate(args []Type) *Struct {
-	for _, i := range t.instances {
-		if identicalLists(i.TypeArgs, args) {
-			return i
+	if !mentionInference(args) {
+		for _, i := range t.instances {
+			if identicalLists(i.TypeArgs, args) {
+				return i
+			}
 		}
 	}
 	n := &Struct{Kind: t.Kind, Name: t.Name, Decl: t.Decl, TypeArgs: args, Origin: t}
-	t.instances = append(t.instances, n)
-	if !t.filling {
-		n.fill()
+	if !mentionInference(args) {
+		t.instances = append(t.instances, n)
 	}
-	return n
-}
-
-// fill computes the fields of an instance from those of its declaration.
-func (t *Struct) fill() {
-	s := newSubst(t.Origin.TypeParams, t.TypeArgs)
-	t.Fields = make([]*Field, len(t.Origin.Fields))
-	for i, f := range t.Origin.Fields {
+	s := newSubst(t.TypeParams, args)
+	n.Fields = make([]*Field, len(t.Fields))
+	for i, f := range t.Fields {
 		g := *f
 		g.typ = s.apply(f.typ)
-		t.Fields[i] = &g
+		n.Fields[i] = &g
 	}
+	return n
 }
 
 func (t *Extern) instantiate(args []Type) *Extern {
-	for _, i := range t.instances {
-		if identicalLists(i.TypeArgs, args) {
-			return i
+	if !mentionInference(args) {
+		for _, i := range t.instances {
+			if identicalLists(i.TypeArgs, args) {
+				return i
+			}
 		}
 	}
 	n := &Extern{Name: t.Name, Decl: t.Decl, TypeArgs: args, Origin: t}
-	t.instances = append(t.instances, n)
-	n.fill()
+	if !mentionInference(args) {
+		t.instances = append(t.instances, n)
+	}
 	return n
 }
 
-// fill computes the methods of an instance; it is called again when those of the declaration become known.
+// Ctors returns the constructors of the type, in order of declaration.
+func (t *Extern) Ctors() []*Func {
+	t.fill()
+	return t.ctors
+}
+
+// Methods returns the methods of the type, in order of declaration.
+func (t *Extern) Methods() []*Func {
+	t.fill()
+	return t.methods
+}
+
+// fill computes the methods of an instance. It does so when they are first asked for, because a method may mention further
+// instances of its own type.
 func (t *Extern) fill() {
-	s := newSubst(t.Origin.TypeParams, t.TypeArgs)
-	t.Ctors, t.Methods = nil, nil
-	for _, f := range t.Origin.Ctors {
-		g := s.fun(f)
-		g.Recv = t
-		t.Ctors = append(t.Ctors, g)
+	if t.Origin == nil || t.filled {
+		return
 	}
-	for _, f := range t.Origin.Methods {
+	t.filled = true
+	s := newSubst(t.Origin.TypeParams, t.TypeArgs)
+	for _, f := range t.Origin.ctors {
 		g := s.fun(f)
 		g.Recv = t
-		t.Methods = append(t.Methods, g)
+		t.ctors = append(t.ctors, g)
+	}
+	for _, f := range t.Origin.methods {
+		g := s.fun(f)
+		g.Recv = t
+		t.methods = append(t.methods, g)
 	}
 }
 
 func (t *Block) instantiate(args []Type) *Block {
-	for _, i := range t.instances {
-		if identicalLists(i.TypeArgs, args) {
-			return i
+	if !mentionInference(args) {
+		for _, i := range t.instances {
+			if identicalLists(i.TypeArgs, args) {
+				return i
+			}
 		}
 	}
 	n := &Block{Kind: t.Kind, Name: t.Name, Decl: t.Decl, IsType: t.IsType, TypeArgs: args, Origin: t}
-	t.instances = append(t.instances, n)
+	if !mentionInference(args) {
+		t.instances = append(t.instances, n)
+	}
 	s := newSubst(t.TypeParams, args)
 	n.Params = s.params(t.Params)
 	n.CtorParams = s.params(t.CtorParams)
@@ -191,13 +211,47 @@ func (t *Block) instantiate(args []Type) *Block {
 }
 
 func (t *Package) instantiate(args []Type) *Package {
-	for _, i := range t.instances {
-		if identicalLists(i.TypeArgs, args) {
-			return i
+	if !mentionInference(args) {
+		for _, i := range t.instances {
+			if identicalLists(i.TypeArgs, args) {
+				return i
+			}
 		}
 	}
 	n := &Package{Name: t.Name, Decl: t.Decl, TypeArgs: args, Origin: t}
-	t.instances = append(t.instances, n)
+	if !mentionInference(args) {
+		t.instances = append(t.instances, n)
+	}
 	n.Params = newSubst(t.TypeParams, args).params(t.Params)
 	return n
+}
+
+// mentionInference tells whether types mention variables that stand for type arguments still to be inferred. Instances with such
+// arguments are not kept: they would stand in for the instance with the arguments found.
+func mentionInference(ts []Type) bool {
+	for _, t := range ts {
+		found := false
+		switch t := t.(type) {
+		case *TypeParam:
+			found = t.infer
+		case *Stack:
+			found = mentionInference([]Type{t.Elem})
+		case *List:
+			found = mentionInference([]Type{t.Elem})
+		case *Set:
+			found = mentionInference([]Type{t.Elem})
+		case *Tuple:
+			found = mentionInference(t.Elems)
+		case *Seq:
+			found = mentionInference(t.Elems)
+		case *Record:
+			found = mentionInference(t.Elems)
+		case *Struct, *Extern, *Block, *Package:
+			found = mentionInference(typeArgsOf(t))
+		}
+		if found {
+			return true
+		}
+	}
+	return false
 }

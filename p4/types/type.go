@@ -80,7 +80,6 @@ type (
 		TypeArgs   []Type       // of an instance of a generic declaration
 		Origin     *Struct      // the generic declaration of an instance, otherwise nil
 		instances  []*Struct
-		filling    bool // the fields of the declaration are not known yet
 	}
 
 	// Stack is an array of headers or header unions, Elem[Size]. Since language version 1.2.5 Elem may be any type.
@@ -115,15 +114,16 @@ type (
 		Base Type
 	}
 
-	// Extern is an extern object type.
+	// Extern is an extern object type. See Ctors and Methods.
 	Extern struct {
 		Name       string
 		Decl       *ast.ExternDecl
 		TypeParams []*TypeParam
 		TypeArgs   []Type
 		Origin     *Extern
-		Ctors      []*Func
-		Methods    []*Func
+		ctors      []*Func
+		methods    []*Func
+		filled     bool // of an instance: ctors and methods are computed
 		instances  []*Extern
 	}
 

@@ -1,0 +1,96 @@
+package types
+
+import (
+	"strings"
+
+	"khop/p4/ast"
+)
+
+// annos checks annotations: a name is not used both in structured and in unstructured form on one element, structured bodies
+// are compile-time expressions, and the predefined ones have the body that they need (specification section 20).
+func (c *checker) annos(list []*ast.Annotation) {
+	for i, a := range list {
+		if a.Name == nil {
+			continue
+		}
+		for _, b := range list[:i] {
+			if b.Name != nil && b.Name.Name == a.Name.Name {
+				switch {
+				case a.Structured || b.Structured:
+					r := c.err(a, CodeAnnotation, "@%s stands twice on this element", a.Name.Name)
+					c.note(r, b.From, "the other one is here")
+				}
+			}
+		}
+		c.structured(a)
+		c.predefined(a)
+	}
+}
+
+func (c *checker) structured(a *ast.Annotation) {
+	for _, e := range a.Exprs {
+		c.annoExpr(a, e)
+	}
+	seen := map[string]bool{}
+	for _, kv := range a.KVs {
+		n := identName(kv.Name)
+		if seen[n] {
+			c.err(kv, CodeDuplicate, "key %s stands twice in @%s", quote(n), a.Name.Name)
+		}
+		seen[n] = true
+		c.annoExpr(a, kv.Value)
+	}
+}
+
+func (c *checker) annoExpr(a *ast.Annotation, e ast.Expr) {
+	x := c.expr(e)
+	if x.typ == InvalidType {
+		return
+	}
+	switch resolve(x.typ) {
+	case BoolType, InfIntType, StringType:
+	default:
+		if !isInteger(x.typ) {
+			c.err(e, CodeAnnotation, "the body of @%s[...] holds integers, strings and bools, not %s", a.Name.Name, x.typ)
+			return
+		}
+	}
+	if x.val == nil {
+		c.err(e, CodeNotConst, "the body of @%s[...] must be known at compile time", a.Name.Name)
+	}
+}
+
+// predefined checks the annotations that the specification defines.
+func (c *checker) predefined(a *ast.Annotation) {
+	switch a.Name.Name {
+	case "name", "deprecated", "noWarn", "match":
+		want := "a string"
+		if a.Name.Name == "match" {
+			if a.Structured || len(a.Tokens) != 1 {
+				c.err(a, CodeAnnotation, "@match takes a match kind: @match(ternary)")
+			}
+			return
+		}
+		if a.Structured || annoString(a) == "" && !emptyString(a) {
+			c.err(a, CodeAnnotation, "@%s takes %s: @%s(\"...\")", a.Name.Name, want, a.Name.Name)
+		}
+	case "tableonly", "defaultonly", "hidden", "atomic", "optional", "pure", "noSideEffects":
+		if len(a.Tokens) > 0 || len(a.Exprs) > 0 || len(a.KVs) > 0 {
+			c.err(a, CodeAnnotation, "@%s takes no body", a.Name.Name)
+		}
+	}
+}
+
+func emptyString(a *ast.Annotation) bool { return len(a.Tokens) == 1 && a.Tokens[0].Text == `""` }
+
+// deprecated warns of the use of what is declared @deprecated.
+func (c *checker) deprecated(n ast.Node, o Object) {
+	a := findAnno(o.Annos(), "deprecated")
+	if a == nil || c.opts.System != nil && c.opts.System(n.Pos()) {
+		return
+	}
+	r := c.warn(n, CodeDeprecated, "%s is deprecated", describe(o))
+	if s := strings.TrimSpace(annoString(a)); s != "" {
+		r.hint("%s", s)
+	}
+}

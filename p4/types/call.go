@@ -1,0 +1,748 @@
+package types
+
+import (
+	"khop/p4/ast"
+)
+
+func unparen(e ast.Expr) ast.Expr {
+	for {
+		p, ok := e.(*ast.Paren)
+		if !ok {
+			return e
+		}
+		e = p.X
+	}
+}
+
+// call checks a call. Calls that return nothing have mode NoValue.
+func (c *checker) call(e *ast.CallExpr) operand {
+	fun := unparen(e.Fun)
+	var x operand
+	if m, ok := fun.(*ast.Member); ok {
+		x = c.member(m, true)
+		x.expr = m
+		x = c.set(x)
+	} else {
+		x = c.rawExpr(fun)
+	}
+	if p, ok := e.Fun.(*ast.Paren); ok {
+		y := x
+		y.expr = p
+		c.set(y)
+	}
+	switch {
+	case x.typ == InvalidType:
+		c.ignoreArgs(e)
+		return bad(e)
+	case x.mode == TypeMode:
+		return c.constructorCall(e, x.typ.(*Meta).Of)
+	case x.mode != Builtin:
+		c.ignoreArgs(e)
+		c.err(e.Fun, CodeNotCallable, "an expression of type %s cannot be called", x.typ)
+		return bad(e)
+	}
+	if len(x.objs) > 0 {
+		switch o := x.objs[0].(type) {
+		case *Table:
+			return c.tableCall(e, o)
+		case *Action:
+			return c.actionCall(e, o)
+		case *Func:
+			return c.funcCall(e, fun, x.objs)
+		}
+	}
+	m, ok := fun.(*ast.Member)
+	if !ok {
+		return bad(e)
+	}
+	if s := c.info.Selections[m]; s != nil && s.Kind == SelApply {
+		return c.applyCall(e, m)
+	}
+	return c.builtinCall(e, m, x.typ.(*Signature))
+}
+
+// ignoreArgs checks the arguments of a call that is wrong already.
+func (c *checker) ignoreArgs(e *ast.CallExpr) {
+	for _, t := range e.TypeArgs {
+		c.typ(t)
+	}
+	c.args(e.Args)
+}
+
+func (c *checker) args(list []*ast.Arg) []operand {
+	var out []operand
+	for _, a := range list {
+		out = append(out, c.arg(a))
+	}
+	return out
+}
+
+// arg checks an argument.
+func (c *checker) arg(a *ast.Arg) operand {
+	if a == nil || a.Value == nil {
+		return operand{mode: ConstMode, typ: InvalidType}
+	}
+	if d, ok := a.Value.(*ast.DontCare); ok {
+		x := operand{expr: d, mode: LValue, typ: DontCareType, dontCare: true}
+		return c.set(x)
+	}
+	return c.expr(a.Value)
+}
+
+// boundArg is an argument with its parameter.
+type boundArg struct {
+	param *Param
+	x     operand
+	given bool
+}
+
+// accepts tells whether parameters can take arguments by number and names (specification section 7.2.9.2).
+func accepts(params []*Param, args []*ast.Arg) bool {
+	if len(args) > len(params) {
+		return false
+	}
+	given := make([]bool, len(params))
+	for i, a := range args {
+		if a.Name == nil {
+			given[i] = true
+			continue
+		}
+		k := paramIndex(params, a.Name.Name)
+		if k < 0 {
+			return false
+		}
+		given[k] = true
+	}
+	for i, p := range params {
+		if !given[i] && p.Default == nil && !p.Optional {
+			return false
+		}
+	}
+	return true
+}
+
+func paramIndex(params []*Param, name string) int {
+	for i, p := range params {
+		if p.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// bind matches arguments with parameters and reports what does not fit. supplied tells which parameters the control plane may
+// supply; nil means none.
+func (c *checker) bind(n ast.Node, callee string, params []*Param, args []*ast.Arg, xs []operand, supplied func(*Param) bool) ([]boundArg, bool) {
+	out := make([]boundArg, len(params))
+	for i, p := range params {
+		out[i].param = p
+	}
+	named, positional := 0, 0
+	ok := true
+	for i, a := range args {
+		if a.Name == nil {
+			positional++
+			if i >= len(params) {
+				if ok {
+					c.err(a, CodeArgCount, "%s takes %d %s, not %d", callee, len(params), plural(len(params), "argument"), len(args))
+				}
+				ok = false
+				continue
+			}
+			out[i].x, out[i].given = xs[i], true
+			continue
+		}
+		named++
+		k := paramIndex(params, a.Name.Name)
+		if k < 0 {
+			near := newNearest(a.Name.Name)
+			for _, p := range params {
+				near.offer(p.name)
+			}
+			c.err(a.Name, CodeArgName, "%s has no parameter %s", callee, quote(a.Name.Name)).hintNear(near.best)
+			ok = false
+			continue
+		}
+		if out[k].given {
+			c.err(a, CodeArgName, "parameter %s is given twice", quote(a.Name.Name))
+			ok = false
+			continue
+		}
+		out[k].x, out[k].given = xs[i], true
+	}
+	if named > 0 && positional > 0 {
+		c.err(n, CodeArgName, "some arguments are named and some are not").hint("name all of them or none")
+		return out, false
+	}
+	if !ok {
+		return out, false
+	}
+	var missing []string
+	for i := range out {
+		p := out[i].param
+		if !out[i].given && p.Default == nil && !p.Optional && (supplied == nil || !supplied(p)) {
+			missing = append(missing, p.name)
+		}
+	}
+	if len(missing) > 0 {
+		c.err(n, CodeArgCount, "%s needs %s for %s", callee, plural(len(missing), "argument"), joinNames(missing, "and"))
+		return out, false
+	}
+	return out, true
+}
+
+// finishArgs checks bound arguments against their parameters' types (type variables replaced by s) and directions.
+func (c *checker) finishArgs(bound []boundArg, s subst, of argRules) ([]Arg, bool) {
+	out := make([]Arg, len(bound))
+	ok := true
+	for i, b := range bound {
+		p := b.param
+		t := s.apply(p.typ)
+		out[i] = Arg{Param: p, Type: t}
+		if !b.given {
+			if p.Default != nil {
+				out[i].Expr, out[i].Default = p.Default, true
+			}
+			continue
+		}
+		out[i].Expr = b.x.expr
+		if b.x.dontCare {
+			out[i].DontCare = true
+			if p.Dir != ast.Out {
+				c.err(b.x.expr, CodeNotLValue, "_ can only be the argument of an out parameter, and %s has direction %s", quote(p.name), dirName(p.Dir))
+				ok = false
+			} else if t != InvalidType {
+				c.info.Types[b.x.expr] = TypeAndValue{Mode: LValue, Type: t}
+			}
+			continue
+		}
+		if !c.oneArg(p, b.x, t, of) {
+			ok = false
+		}
+	}
+	return out, ok
+}
+
+// argRules says what a callee asks of its directionless parameters.
+type argRules struct {
+	// runtime is set for actions, whose directionless parameters take run-time values.
+	runtime bool
+	ctor    bool
+}
+
+func (c *checker) oneArg(p *Param, x operand, t Type, of argRules) bool {
+	if x.typ == InvalidType || t == InvalidType {
+		return x.typ != InvalidType
+	}
+	what := "argument " + quote(p.name)
+	switch p.Dir {
+	case ast.Out, ast.InOut:
+		if x.mode != LValue {
+			c.err(x.expr, CodeNotLValue, "the argument of %s parameter %s must be something that can be assigned", p.Dir, quote(p.name)).
+				hint("pass a variable, a field, or an out or inout parameter")
+			return false
+		}
+		if !Identical(x.typ, t) {
+			r := c.err(x.expr, CodeMismatch, "%s must have type %s, not %s", what, t, x.typ)
+			r.hint("arguments of %s parameters are not converted", p.Dir)
+			return false
+		}
+		c.written(x.expr)
+		return true
+	}
+	if !c.assign(&x, t, what) {
+		return false
+	}
+	if p.Dir == ast.None && !of.runtime && x.mode != ConstMode {
+		c.err(x.expr, CodeNotConst, "%s must be known at compile time, because its parameter has no direction", what)
+		return false
+	}
+	return true
+}
+
+// typeArguments resolves the type arguments of a call; ok is false after a report.
+func (c *checker) typeArguments(n ast.Node, callee string, tps []*TypeParam, args []ast.Type) (ts []Type, ok bool) {
+	ok = true
+	for _, a := range args {
+		t := c.typ(a)
+		if t == VoidType {
+			c.err(a, CodeBadType, "void cannot be a type argument")
+			t = InvalidType
+		}
+		if t == InvalidType {
+			ok = false
+		}
+		ts = append(ts, t)
+	}
+	if len(args) > 0 && len(args) != len(tps) {
+		c.err(n, CodeTypeArgs, "%s takes %d type %s, not %d", callee, len(tps), plural(len(tps), "argument"), len(args))
+		return nil, false
+	}
+	return ts, ok
+}
+
+// pick chooses the function that a call means among overloaded ones.
+func (c *checker) pick(n ast.Node, objs []Object, args []*ast.Arg) *Func {
+	if len(objs) == 1 {
+		return objs[0].(*Func)
+	}
+	var fit []*Func
+	for _, o := range objs {
+		if f, ok := o.(*Func); ok && accepts(f.Sig.Params, args) {
+			fit = append(fit, f)
+		}
+	}
+	if len(fit) == 1 {
+		return fit[0]
+	}
+	name := objs[0].Name()
+	if len(fit) == 0 {
+		r := c.err(n, CodeArgCount, "no %s can be called with these arguments", describe(objs[0]))
+		for _, o := range objs {
+			c.note(r, o.Pos(), "%s %s", name, o.Type())
+		}
+		return nil
+	}
+	r := c.err(n, CodeAmbiguous, "the call of %s is ambiguous: %d declarations take these arguments", quote(name), len(fit))
+	for _, f := range fit {
+		c.note(r, f.pos, "%s %s", name, f.Sig)
+	}
+	return nil
+}
+
+func (c *checker) funcCall(e *ast.CallExpr, fun ast.Expr, objs []Object) operand {
+	xs := c.args(e.Args)
+	f := c.pick(e, objs, e.Args)
+	if f == nil {
+		c.typeArgsOnly(e.TypeArgs)
+		return bad(e)
+	}
+	f.used = true
+	if f.Origin != nil {
+		f.Origin.used = true
+	}
+	c.info.Uses[fun] = f
+	call := &Call{Expr: e, Func: f}
+	if len(objs) > 1 {
+		c.deprecated(fun, f)
+	}
+	kind := CallExternFunc
+	switch {
+	case f.Recv != nil:
+		kind = CallMethod
+		if m, ok := fun.(*ast.Member); ok {
+			call.Recv = m.X
+			call.Instance = c.instanceOf(m.X)
+			c.info.Selections[m] = &Selection{Kind: SelMethod, Obj: f}
+			c.deprecated(m.Name, f)
+		}
+		if c.this != nil && c.ctx.fn != nil && c.ctx.fn.name == f.name && call.Instance == c.this {
+			c.err(e, CodeRecursion, "method %s calls itself", quote(f.name))
+		}
+	case f.Decl != nil:
+		kind = CallFunc
+		if c.ctx.fn == f {
+			c.err(e, CodeRecursion, "function %s calls itself", quote(f.name)).hint("use a for loop")
+		}
+	}
+	call.Kind = kind
+	c.callPlace(e, call)
+	callee := kindOf(f) + " " + quote(f.name)
+	bound, ok := c.bind(e, callee, f.Sig.Params, e.Args, xs, nil)
+	targs, ok2 := c.typeArguments(e, callee, f.Sig.TypeParams, e.TypeArgs)
+	res := f.Sig.Result
+	if !ok || !ok2 {
+		if len(f.Sig.TypeParams) > 0 {
+			return bad(e)
+		}
+		return result(e, res)
+	}
+	s, ok := c.infer(e, callee, f.Sig.TypeParams, targs, bound)
+	if !ok {
+		return bad(e)
+	}
+	call.Args, ok = c.finishArgs(bound, s, argRules{})
+	call.Result = s.apply(res)
+	for _, p := range f.Sig.TypeParams {
+		call.TypeArgs = append(call.TypeArgs, s.apply(p))
+	}
+	c.info.Calls[e] = call
+	c.wellFormed(e, call)
+	if ok {
+		c.coreMethod(e, call)
+	}
+	y := result(e, call.Result)
+	if ok && f.Decl == nil && f.Recv == nil && f.name == "static_assert" {
+		c.staticAssert(e, call, &y)
+	}
+	return y
+}
+
+// typeArgsOnly checks the type arguments of a call that is wrong already.
+func (c *checker) typeArgsOnly(ts []ast.Type) {
+	for _, t := range ts {
+		c.typ(t)
+	}
+}
+
+// result is the operand of a call that returns a type.
+func result(e ast.Expr, t Type) operand {
+	if t == InvalidType {
+		return bad(e)
+	}
+	x := operand{expr: e, mode: RValue, typ: t}
+	if t == VoidType || t == nil {
+		x.mode = NoValue
+		x.typ = VoidType
+	}
+	return x
+}
+
+// wellFormed reports parameter types that type arguments made illegal.
+func (c *checker) wellFormed(n ast.Node, call *Call) {
+	for i, a := range call.Args {
+		if a.Type == InvalidType {
+			continue
+		}
+		if _, generic := call.Args[i].Param.typ.(*TypeParam); generic {
+			if a.Type == InfIntType || a.Type == StringType || a.Type == MatchKindType {
+				if a.Param.Dir != ast.None {
+					c.err(n, CodeParamType, "parameter %s would have type %s, whose values exist at compile time only", quote(a.Param.name), a.Type).
+						hint("give the value a width, for instance with a cast")
+				}
+				continue
+			}
+		}
+		if why := c.illFormed(a.Type); why != "" {
+			c.err(n, CodeBadType, "parameter %s would have type %s: %s", quote(a.Param.name), a.Type, why)
+		}
+	}
+	if call.Result != nil {
+		if why := c.illFormed(call.Result); why != "" {
+			c.err(n, CodeBadType, "the result would have type %s: %s", call.Result, why)
+		}
+	}
+}
+
+// staticAssert evaluates static_assert(check, message) (specification section 19).
+func (c *checker) staticAssert(e *ast.CallExpr, call *Call, y *operand) {
+	if len(call.Args) == 0 || call.Args[0].Expr == nil {
+		return
+	}
+	ok, known := c.info.ValueOf(call.Args[0].Expr).(bool)
+	if !known {
+		return
+	}
+	y.mode, y.val = ConstMode, ok
+	if ok {
+		return
+	}
+	msg := "static assertion failed"
+	if len(call.Args) > 1 && call.Args[1].Expr != nil {
+		if s, ok := c.info.ValueOf(call.Args[1].Expr).(string); ok && s != "" {
+			msg += ": " + s
+		}
+	}
+	c.err(e, CodeStaticAssert, "%s", msg)
+}
+
+// instanceOf returns the instance that an expression names, or nil.
+func (c *checker) instanceOf(e ast.Expr) *Instance {
+	switch e := unparen(e).(type) {
+	case *ast.Name:
+		i, _ := c.info.Uses[e].(*Instance)
+		return i
+	case *ast.This:
+		return c.this
+	}
+	return nil
+}
+
+func (c *checker) tableCall(e *ast.CallExpr, t *Table) operand {
+	xs := c.args(e.Args)
+	t.used = true
+	call := &Call{Kind: CallTable, Expr: e, Table: t, Result: &TableResult{t}}
+	if m, ok := unparen(e.Fun).(*ast.Member); ok {
+		call.Recv = m.X
+	} else {
+		c.err(e, CodeNotCallable, "table %s cannot be called", quote(t.name)).hint("write %s.apply()", t.name)
+		return bad(e)
+	}
+	if len(xs) > 0 {
+		c.err(e.Args[0], CodeArgCount, "apply of a table takes no arguments")
+	}
+	c.typeArgsOnly(e.TypeArgs)
+	if len(e.TypeArgs) > 0 {
+		c.err(e, CodeTypeArgs, "apply takes no type arguments")
+	}
+	if c.ctx.table == t {
+		c.err(e, CodeRecursion, "table %s applies itself", quote(t.name))
+	}
+	c.callPlace(e, call)
+	c.info.Calls[e] = call
+	return operand{mode: RValue, typ: call.Result}
+}
+
+func (c *checker) actionCall(e *ast.CallExpr, a *Action) operand {
+	xs := c.args(e.Args)
+	call := &Call{Kind: CallAction, Expr: e, Action: a, Result: VoidType}
+	c.info.Uses[unparen(e.Fun)] = a
+	if c.ctx.action == a {
+		c.err(e, CodeRecursion, "action %s calls itself", quote(a.name))
+	}
+	c.callPlace(e, call)
+	callee := describe(a)
+	if _, ok := c.typeArguments(e, callee, nil, e.TypeArgs); ok {
+		if bound, ok := c.bind(e, callee, a.Params, e.Args, xs, nil); ok {
+			call.Args, _ = c.finishArgs(bound, nil, argRules{runtime: true})
+		}
+	}
+	c.info.Calls[e] = call
+	return operand{mode: NoValue, typ: VoidType}
+}
+
+// applyCall checks apply of a parser or control: of an instance, or of a type (direct invocation, section 16.2).
+func (c *checker) applyCall(e *ast.CallExpr, m *ast.Member) operand {
+	xs := c.args(e.Args)
+	x := c.operandOf(m.X)
+	call := &Call{Kind: CallBlock, Expr: e, Recv: m.X, Result: VoidType}
+	b, _ := resolve(x.typ).(*Block)
+	if meta, ok := x.typ.(*Meta); ok {
+		call.Kind = CallDirect
+		b, _ = resolve(meta.Of).(*Block)
+		call.Recv = nil
+		if b == nil {
+			return bad(e)
+		}
+		switch {
+		case b.IsType:
+			c.err(e, CodeNotCallable, "%s is a type without body and cannot be applied", quote(b.Name))
+			return bad(e)
+		case needsArgs(b.CtorParams):
+			c.err(e, CodeNotCallable, "%s has constructor parameters and cannot be applied directly", quote(b.Name)).
+				hint("instantiate it first: %s(...) name;", b.Name)
+			return bad(e)
+		}
+		if c.ctx.block == b || c.ctx.block != nil && b.Origin == c.ctx.block {
+			c.err(e, CodeRecursion, "%s %s applies itself", b.Kind, quote(b.Name))
+		}
+	} else {
+		call.Instance = c.instanceOf(m.X)
+	}
+	if b == nil {
+		return bad(e)
+	}
+	c.callPlaceBlock(e, b)
+	callee := b.Kind.String() + " " + quote(b.Name)
+	tps := b.TypeParams
+	targs, ok := c.typeArguments(e, callee, tps, e.TypeArgs)
+	bound, ok2 := c.bind(e, callee, b.Params, e.Args, xs, nil)
+	call.Block = b
+	if ok && ok2 {
+		if s, ok := c.infer(e, callee, tps, targs, bound); ok {
+			call.Args, _ = c.finishArgs(bound, s, argRules{})
+			if len(tps) > 0 {
+				for _, p := range tps {
+					call.TypeArgs = append(call.TypeArgs, s.apply(p))
+				}
+				call.Block = b.instantiate(call.TypeArgs)
+			}
+		}
+	}
+	c.info.Calls[e] = call
+	return operand{mode: NoValue, typ: VoidType}
+}
+
+func needsArgs(ps []*Param) bool {
+	for _, p := range ps {
+		if p.Default == nil && !p.Optional {
+			return true
+		}
+	}
+	return false
+}
+
+// builtinCall checks a built-in method.
+func (c *checker) builtinCall(e *ast.CallExpr, m *ast.Member, sig *Signature) operand {
+	xs := c.args(e.Args)
+	k := builtins[m.Name.Name]
+	call := &Call{Kind: CallBuiltin, Expr: e, Builtin: k, Recv: m.X, Result: sig.Result}
+	c.info.Calls[e] = call
+	callee := "method " + quote(m.Name.Name)
+	x := c.operandOf(m.X)
+	y := result(e, sig.Result)
+	if _, ok := c.typeArguments(e, callee, nil, e.TypeArgs); !ok {
+		return y
+	}
+	bound, ok := c.bind(e, callee, sig.Params, e.Args, xs, nil)
+	if !ok {
+		return y
+	}
+	if call.Args, ok = c.finishArgs(bound, nil, argRules{}); !ok {
+		return y
+	}
+	switch k {
+	case SetValid, SetInvalid, PushFront, PopFront:
+		if x.mode != LValue {
+			c.err(m.X, CodeNotLValue, "%s changes its header, which cannot be assigned here", quote(m.Name.Name))
+		}
+		c.written(m.X)
+		if k == PushFront || k == PopFront {
+			if v := c.localIntArg(&xs[0], m.Name.Name); v != nil && v.Sign() <= 0 {
+				c.err(xs[0].expr, CodeMismatch, "the argument of %s must be positive, not %s", m.Name.Name, v)
+			}
+		}
+	case IsValid:
+	default:
+		c.sizeCall(e, x, k, &y)
+	}
+	return y
+}
+
+// localIntArg returns the value of a count, nil when it depends on constructor parameters.
+func (c *checker) localIntArg(x *operand, name string) *bigInt {
+	if x.mode == ConstMode && x.val == nil {
+		return nil
+	}
+	return c.localInt(x, "the argument of "+name)
+}
+
+// constructorCall checks T(...) as an expression.
+func (c *checker) constructorCall(e *ast.CallExpr, t Type) operand {
+	if len(e.TypeArgs) > 0 {
+		callee := t.String()
+		targs, ok := c.typeArguments(e, callee, typeParamsOf(t), e.TypeArgs)
+		if !ok {
+			c.args(e.Args)
+			return bad(e)
+		}
+		t = instantiate(t, targs)
+	}
+	call := c.construct(e.Fun, t, e.Args, e)
+	if call == nil {
+		return bad(e)
+	}
+	call.Expr = e
+	c.info.Calls[e] = call
+	c.constructorPlace(e, call.Type)
+	return operand{mode: ConstMode, typ: call.Type}
+}
+
+// construct checks the constructor arguments of an instantiation or constructor call. It returns nil after a report.
+func (c *checker) construct(te ast.Node, t Type, args []*ast.Arg, n ast.Node) *Call {
+	var xs []operand
+	c.in(func(k *context) { k.inCtor = true }, func() { xs = c.args(args) })
+	call := &Call{Kind: CallConstructor, Type: t}
+	var params []*Param
+	callee := ""
+	switch t := t.(type) {
+	case *Extern:
+		callee = "extern " + quote(t.Name)
+		ctors := t.Ctors()
+		var objs []Object
+		for _, f := range ctors {
+			objs = append(objs, f)
+		}
+		if len(objs) == 0 {
+			if len(args) == 0 && t.implicitCtor() {
+				if len(t.TypeParams) > 0 {
+					c.err(te, CodeTypeArgs, "%s needs %d type %s", t, len(t.TypeParams), plural(len(t.TypeParams), "argument"))
+					return nil
+				}
+				return call
+			}
+			c.err(n, CodeNotCallable, "extern %s has no constructor and cannot be instantiated", quote(t.Name))
+			return nil
+		}
+		f := c.pick(n, objs, args)
+		if f == nil {
+			return nil
+		}
+		call.Func = f
+		params = f.Sig.Params
+	case *Block:
+		callee = t.Kind.String() + " " + quote(t.Name)
+		if t.IsType {
+			c.err(te, CodeNotCallable, "%s is a %s type without body and cannot be instantiated", quote(t.Name), t.Kind).
+				hint("instantiate a %s that is declared with a body", t.Kind)
+			return nil
+		}
+		if b := c.ctx.block; b != nil && (b == t || b == t.Origin) {
+			c.err(n, CodeRecursion, "%s %s instantiates itself", t.Kind, quote(t.Name))
+			return nil
+		}
+		params = t.CtorParams
+	case *Package:
+		callee = "package " + quote(t.Name)
+		params = t.Params
+	default:
+		if t != InvalidType {
+			c.err(te, CodeNotCallable, "%s has no constructor", t).
+				hint("only externs, parsers, controls and packages are instantiated; to convert a value, write (%s)(...)", t)
+		}
+		return nil
+	}
+	bound, ok := c.bind(n, callee, params, args, xs, nil)
+	if !ok {
+		return nil
+	}
+	tps := typeParamsOf(t)
+	s, ok := c.infer(n, callee, tps, nil, bound)
+	if !ok {
+		return nil
+	}
+	if len(tps) > 0 {
+		for _, p := range tps {
+			call.TypeArgs = append(call.TypeArgs, s.apply(p))
+		}
+		call.Type = instantiate(t, call.TypeArgs)
+		if x, ok := call.Type.(*Extern); ok && call.Func != nil {
+			call.Func = sameCtor(x, call.Func)
+		}
+	} else {
+		call.TypeArgs = typeArgsOf(t)
+	}
+	if call.Args, ok = c.finishArgs(bound, s, argRules{ctor: true}); !ok {
+		return nil
+	}
+	call.Result = call.Type
+	return call
+}
+
+// implicitCtor tells whether an extern without constructors may be instantiated without arguments: one with abstract methods
+// alone, whose object initializer makes it.
+func (t *Extern) implicitCtor() bool {
+	for _, m := range t.Methods() {
+		if m.Abstract {
+			return true
+		}
+	}
+	return false
+}
+
+func sameCtor(x *Extern, f *Func) *Func {
+	origin := f
+	if f.Origin != nil {
+		origin = f.Origin
+	}
+	for _, g := range x.Ctors() {
+		if g.Origin == origin {
+			return g
+		}
+	}
+	return f
+}
+
+func typeArgsOf(t Type) []Type {
+	switch t := t.(type) {
+	case *Struct:
+		return t.TypeArgs
+	case *Extern:
+		return t.TypeArgs
+	case *Block:
+		return t.TypeArgs
+	case *Package:
+		return t.TypeArgs
+	}
+	return nil
+}
