@@ -113,8 +113,8 @@ const (
 	RegisterKBestUtil  = "kbest_util"  // by KBestIndex: utilisation, 0..255
 	RegisterKBestTime  = "kbest_time"  // by KBestIndex: time of the last probe, us
 	RegisterKBestRound = "kbest_round" // by KBestIndex: its round
-	RegisterSentRound  = "sent_round"  // by ToR: last round that was sent on
-	RegisterSentUtil   = "sent_util"   // by ToR: utilisation that was sent on last
+	RegisterSentRound  = "sent_round"  // spine and core, by ToR: last round that was sent on
+	RegisterSentUtil   = "sent_util"   // spine and core, by ToR: utilisation that was sent on last
 
 	RegisterFlowletTime = "flowlet_time" // by flowlet slot: last packet, us
 	RegisterFlowletPort = "flowlet_port" // by flowlet slot: pinned port, 0 if unused

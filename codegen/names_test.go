@@ -118,12 +118,18 @@ func TestRegistersMatchPrograms(t *testing.T) {
 	source := string(generated(t, load(t, "leafspine-2x4-mp-hula"))[0].Source)
 	for _, r := range []string{
 		RegisterUtilBytes, RegisterUtilTime, RegisterPortSeen, RegisterKBestPort, RegisterKBestUtil, RegisterKBestTime, RegisterKBestRound,
-		RegisterSentRound, RegisterSentUtil, RegisterFlowletTime, RegisterFlowletPort, RegisterFlowletToR, RegisterSubflowID, RegisterSubflowNum,
+		RegisterFlowletTime, RegisterFlowletPort, RegisterFlowletToR, RegisterSubflowID, RegisterSubflowNum,
 		RegisterSubflowPort, RegisterSubflowTime, RegisterConnShared, RegisterJoinID, RegisterJoinNum, RegisterLearnedTuple, RegisterLearnedID,
 		RegisterLearnedNum, RegisterLearnedBackup, RegisterLearnedTime,
 	} {
 		if !regexp.MustCompile(`register<.*>\(\w+\) ` + r + `;`).MatchString(source) {
 			t.Errorf("no register %s", r)
+		}
+	}
+	source = string(generated(t, load(t, "leafspine-2x4-mp-hula"))[1].Source)
+	for _, r := range []string{RegisterSentRound, RegisterSentUtil} {
+		if !strings.Contains(source, ") "+r+";") {
+			t.Errorf("spine has no register %s", r)
 		}
 	}
 }

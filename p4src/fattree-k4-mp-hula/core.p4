@@ -32,7 +32,6 @@ const port_map_t PORT_ONE = 1; // the bit of port 1
 
 // Where a packet comes from.
 const bit<2> FROM_FABRIC = 0;
-const bit<2> FROM_HOST = 1;
 const bit<2> FROM_CPU = 2;
 
 // Why the CPU gets a packet.
@@ -60,7 +59,7 @@ const bit<32> DROP_REASONS = 19;
 // Sizes of state.
 const bit<32> PORT_SLOTS = 512;
 const bit<32> TOR_SLOTS = 16;
-const bit<32> KBEST_SLOTS = 32; // TOR_SLOTS * 2
+const bit<32> KBEST_SLOTS = 32; // 16 ToRs * 2
 const bit<32> FLOWLET_SLOTS = 16384;
 const bit<8> NO_SLOT = 255;
 const bit<32> CONNECTION_SLOTS = 1024;
@@ -189,6 +188,7 @@ struct metadata_t {
     usec_t flowlet_gap;
     usec_t link_timeout;
     usec_t subflow_live;
+    usec_t learn_timeout;
 
     // Destination and next hop.
     tor_t dst_tor; // 0: none
@@ -505,6 +505,7 @@ control FabricIngress(
 
     action set_mptcp_timing(usec_t subflow_live, usec_t learn_timeout) {
         meta.subflow_live = subflow_live; // a subflow that is silent for longer holds its next hop no more
+        meta.learn_timeout = learn_timeout; // a leaf forgets a learned flow that is silent for longer
     }
 
     table mptcp_timing {

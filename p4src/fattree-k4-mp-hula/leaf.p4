@@ -69,8 +69,7 @@ const bit<8> TCP_ACK = 0x10;
 
 // Sizes of state.
 const bit<32> PORT_SLOTS = 512;
-const bit<32> TOR_SLOTS = 16;
-const bit<32> KBEST_SLOTS = 32; // TOR_SLOTS * 2
+const bit<32> KBEST_SLOTS = 32; // 16 ToRs * 2
 const bit<32> FLOWLET_SLOTS = 16384;
 const bit<8> NO_SLOT = 255;
 const bit<32> CONNECTION_SLOTS = 1024;
@@ -730,10 +729,6 @@ register<bit<8>>(KBEST_SLOTS) kbest_util;
 register<usec_t>(KBEST_SLOTS) kbest_time;
 register<bit<32>>(KBEST_SLOTS) kbest_round;
 
-// What was sent on about a destination.
-register<bit<32>>(TOR_SLOTS) sent_round;
-register<bit<8>>(TOR_SLOTS) sent_util;
-
 // Flowlets, by hash of the flow. Port 0 is an unused entry.
 register<usec_t>(FLOWLET_SLOTS) flowlet_time;
 register<port_t>(FLOWLET_SLOTS) flowlet_port;
@@ -799,7 +794,7 @@ control FabricIngress(
 
     action set_mptcp_timing(usec_t subflow_live, usec_t learn_timeout) {
         meta.subflow_live = subflow_live; // a subflow that is silent for longer holds its next hop no more
-        meta.learn_timeout = learn_timeout; // a learned flow that is silent for longer is forgotten
+        meta.learn_timeout = learn_timeout; // a leaf forgets a learned flow that is silent for longer
     }
 
     table mptcp_timing {

@@ -24,11 +24,9 @@ const bit<8> PROTOCOL_UDP = 17;
 const bit<96> V4_MAPPED = 96w0xffff; // ::ffff:0:0/96, RFC 4291 section 2.5.5.2
 
 const port_t CPU_PORT = 255;
-const port_map_t PORT_ONE = 1; // the bit of port 1
 
 // Where a packet comes from.
 const bit<2> FROM_FABRIC = 0;
-const bit<2> FROM_HOST = 1;
 const bit<2> FROM_CPU = 2;
 
 // Why the CPU gets a packet.

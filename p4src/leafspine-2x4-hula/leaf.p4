@@ -61,8 +61,7 @@ const bit<32> DROP_REASONS = 19;
 
 // Sizes of state.
 const bit<32> PORT_SLOTS = 512;
-const bit<32> TOR_SLOTS = 4;
-const bit<32> KBEST_SLOTS = 4; // TOR_SLOTS * 1
+const bit<32> KBEST_SLOTS = 4; // 4 ToRs * 1
 const bit<32> FLOWLET_SLOTS = 16384;
 const bit<8> NO_SLOT = 255;
 
@@ -408,10 +407,6 @@ register<port_t>(KBEST_SLOTS) kbest_port;
 register<bit<8>>(KBEST_SLOTS) kbest_util;
 register<usec_t>(KBEST_SLOTS) kbest_time;
 register<bit<32>>(KBEST_SLOTS) kbest_round;
-
-// What was sent on about a destination.
-register<bit<32>>(TOR_SLOTS) sent_round;
-register<bit<8>>(TOR_SLOTS) sent_util;
 
 // Flowlets, by hash of the flow. Port 0 is an unused entry.
 register<usec_t>(FLOWLET_SLOTS) flowlet_time;

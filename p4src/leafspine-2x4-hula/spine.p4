@@ -30,7 +30,6 @@ const port_map_t PORT_ONE = 1; // the bit of port 1
 
 // Where a packet comes from.
 const bit<2> FROM_FABRIC = 0;
-const bit<2> FROM_HOST = 1;
 const bit<2> FROM_CPU = 2;
 
 // Why the CPU gets a packet.
@@ -58,7 +57,7 @@ const bit<32> DROP_REASONS = 19;
 // Sizes of state.
 const bit<32> PORT_SLOTS = 512;
 const bit<32> TOR_SLOTS = 4;
-const bit<32> KBEST_SLOTS = 4; // TOR_SLOTS * 1
+const bit<32> KBEST_SLOTS = 4; // 4 ToRs * 1
 const bit<32> FLOWLET_SLOTS = 16384;
 const bit<8> NO_SLOT = 255;
 
