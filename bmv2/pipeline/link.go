@@ -107,8 +107,24 @@ func (l *linker) linkErrors() error {
 	return nil
 }
 
+// maxState bounds the memory that the arrays of one program may ask for, in 64-bit words.
+const maxState = 1 << 27
+
 func (l *linker) linkArrays() error {
 	p := l.prog
+	total := 0
+	for _, r := range l.cfg.Registers {
+		total += r.Size * words(r.Width)
+	}
+	for _, c := range l.cfg.Counters {
+		total += 2 * c.Size
+	}
+	for _, m := range l.cfg.Meters {
+		total += 10 * m.Size
+	}
+	if total > maxState {
+		return fmt.Errorf("registers, counters and meters take %d bytes, at most %d are supported", 8*total, 8*maxState)
+	}
 	for _, cr := range l.cfg.Registers {
 		r := &register{info: RegisterInfo{Name: cr.Name, ID: cr.ID, Size: cr.Size, Width: cr.Width},
 			index: len(p.registers), words: words(cr.Width)}
