@@ -114,7 +114,6 @@ func (p *Program) Deparse(s *State) {
 		}
 	}
 	s.Off -= n
-	clear(s.Buf[s.Off : s.Off+n])
 	at := s.Off
 	for _, h := range p.deparser.order {
 		if s.W[h.base] != 0 {
@@ -123,7 +122,7 @@ func (p *Program) Deparse(s *State) {
 	}
 }
 
-// emit writes a valid header to zeroed bytes and returns its length.
+// emit writes a valid header and returns its length.
 func (s *State) emit(h *header, b []byte) int {
 	t := h.typ
 	w := s.W[h.base : h.base+t.words]
@@ -133,7 +132,9 @@ func (s *State) emit(h *header, b []byte) int {
 	}
 	f := &t.fields[t.vl]
 	n := int(w[f.lenRel])
-	putBits(b, f.bit, w[f.rel:f.rel+f.words], n)
-	store(t.after, w, b[n/8:])
+	b = b[f.bit/8:]
+	var p bitWriter
+	p.putWide(b, w[f.rel:f.rel+f.words], n)
+	store(t.after, w, b[p.flush(b):])
 	return t.bytes() + n/8
 }

@@ -107,7 +107,12 @@ func csum16(b []byte) uint16 {
 	var tail [8]byte
 	copy(tail[:], b)
 	sum, c = bits.Add64(sum, binary.BigEndian.Uint64(tail[:]), c)
-	t := sum>>32 + sum&0xffffffff + c
+	return foldSum(sum, c)
+}
+
+// foldSum ends an Internet checksum: 64 bits and a carry become 16.
+func foldSum(sum, carry uint64) uint16 {
+	t := sum>>32 + sum&0xffffffff + carry
 	t = t>>32 + t&0xffffffff
 	t = t>>16 + t&0xffff
 	t = t>>16 + t&0xffff

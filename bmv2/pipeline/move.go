@@ -37,17 +37,62 @@ func load(ops []moveOp, w []uint64, b []byte) {
 	}
 }
 
-// store writes the fields of a header to b, whose bytes must be zero.
+// bitWriter writes values one after the other, bit by bit, most significant first.
+type bitWriter struct {
+	acc uint64 // the low n bits are not yet written
+	n   uint
+	at  int
+}
+
+// put appends w bits, 1 to 64; v has no higher bits set.
+func (p *bitWriter) put(b []byte, v uint64, w uint) {
+	free := 64 - p.n
+	if w < free {
+		p.acc = p.acc<<w | v
+		p.n += w
+		return
+	}
+	binary.BigEndian.PutUint64(b[p.at:], p.acc<<free|v>>(w-free))
+	p.at += 8
+	p.acc, p.n = v, w-free
+}
+
+// putWide appends w bits of a vector of words, least significant first.
+func (p *bitWriter) putWide(b []byte, v []uint64, w int) {
+	for i := (w+63)/64 - 1; i >= 0; i-- {
+		x, k := v[i], uint(min(64, w-64*i))
+		if k < 64 {
+			x &= 1<<k - 1
+		}
+		p.put(b, x, k)
+	}
+}
+
+// flush writes what is left, filled up to a whole byte with zeros, leaves the bytes behind it as they are, and returns the
+// number of bytes written in all.
+func (p *bitWriter) flush(b []byte) int {
+	if p.n == 0 {
+		return p.at
+	}
+	k := (p.n + 7) / 8
+	d := b[p.at : p.at+8]
+	binary.BigEndian.PutUint64(d, p.acc<<(64-p.n)|binary.BigEndian.Uint64(d)&(^uint64(0)>>(8*k)))
+	p.n = 0
+	return p.at + int(k)
+}
+
+// store writes the fields of a header, which must be whole bytes, to b.
 func store(ops []moveOp, w []uint64, b []byte) {
+	var p bitWriter
 	for i := range ops {
 		m := &ops[i]
-		if m.words == 0 {
-			p := b[m.off : m.off+8]
-			binary.BigEndian.PutUint64(p, binary.BigEndian.Uint64(p)|w[m.rel]<<m.shr>>m.shl)
+		if m.width <= 64 {
+			p.put(b, w[m.rel], uint(m.width))
 			continue
 		}
-		putBits(b, 8*m.off+int(m.shl), w[m.rel:m.rel+m.words], m.width)
+		p.putWide(b, w[m.rel:m.rel+m.words], m.width)
 	}
+	p.flush(b)
 }
 
 // bits64 reads n bits, 1 to 64, at a bit offset.
@@ -71,32 +116,6 @@ func getBits(dst []uint64, b []byte, bit, width int) {
 			continue
 		}
 		dst[i] = bits64(b, end-64*i-n, n)
-	}
-}
-
-// put64 ORs n bits, 1 to 64, into zero bits at a bit offset.
-func put64(b []byte, bit, n int, v uint64) {
-	p := b[bit/8:]
-	s := uint(bit % 8)
-	v <<= 64 - uint(n)
-	binary.BigEndian.PutUint64(p, binary.BigEndian.Uint64(p)|v>>s)
-	if int(s)+n > 64 {
-		p[8] |= byte(v << (64 - s) >> 56)
-	}
-}
-
-// putBits ORs a field of width bits into zero bits at a bit offset.
-func putBits(b []byte, bit int, src []uint64, width int) {
-	end := bit + width
-	for i, v := range src {
-		n := min(64, width-64*i)
-		if n <= 0 {
-			break
-		}
-		if n < 64 {
-			v &= 1<<uint(n) - 1
-		}
-		put64(b, end-64*i-n, n, v)
 	}
 }
 
