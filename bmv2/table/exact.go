@@ -53,16 +53,11 @@ func hash(key []uint64) uint32 {
 
 // Lookup returns the id of a key, or None.
 func (t *Exact) Lookup(key []uint64) uint32 {
+	if t.words == 1 {
+		return t.lookup1(key[0])
+	}
 	i := hash(key) & t.mask
 	switch t.words {
-	case 1:
-		k := key[0]
-		for t.ids[i] != None {
-			if t.keys[i] == k {
-				return t.ids[i]
-			}
-			i = (i + 1) & t.mask
-		}
 	case 2:
 		k0, k1 := key[0], key[1]
 		for t.ids[i] != None {
@@ -80,6 +75,20 @@ func (t *Exact) Lookup(key []uint64) uint32 {
 		}
 	}
 	return None
+}
+
+// lookup1 is Lookup for keys of one word.
+func (t *Exact) lookup1(k uint64) uint32 {
+	h := mix(mul1, k)
+	i := uint32(h^h>>32) & t.mask
+	ids, keys := t.ids, t.keys
+	for {
+		id := ids[i]
+		if id == None || keys[i] == k {
+			return id
+		}
+		i = (i + 1) & t.mask
+	}
 }
 
 func (t *Exact) slot(i uint32) []uint64 {

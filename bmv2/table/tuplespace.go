@@ -81,10 +81,16 @@ func (t *TupleSpace) Lookup(key []uint64) uint32 {
 		if g.best > best {
 			break
 		}
-		for i, w := range g.mask {
-			m[i] = key[i] & w
+		var x uint32
+		if len(g.mask) == 1 {
+			x = g.keys.lookup1(key[0] & g.mask[0])
+		} else {
+			for i, w := range g.mask {
+				m[i] = key[i] & w
+			}
+			x = g.keys.Lookup(m)
 		}
-		for x := g.keys.Lookup(m); x != None; {
+		for x != None {
 			n := &g.nodes[x]
 			if n.prio > best || n.prio == best && n.id > id {
 				break
