@@ -38,10 +38,22 @@ type typeSpec struct {
 // enumWidth is the width in bits that the bmv2 back end gives to an enum without a type, and to error.
 const enumWidth = 32
 
-// newType resolves a P4Info type. depth guards against types that hold themselves.
-func (in *info) newType(s *configv1.P4DataTypeSpec, depth int) (*typeSpec, error) {
-	if depth > 32 {
-		return nil, errorf(codes.InvalidArgument, "the type is nested deeper than 32 levels, or holds itself")
+// newType resolves a P4Info type.
+func (in *info) newType(s *configv1.P4DataTypeSpec) (*typeSpec, error) {
+	b := typeBuilder{types: in.types}
+	return b.build(s, 0)
+}
+
+// typeBuilder resolves one type, and guards against types that hold themselves, once or many times.
+type typeBuilder struct {
+	types *configv1.P4TypeInfo
+	size  int // types resolved
+}
+
+func (in *typeBuilder) build(s *configv1.P4DataTypeSpec, depth int) (*typeSpec, error) {
+	const maxDepth, maxSize = 32, 4096
+	if in.size++; depth > maxDepth || in.size > maxSize {
+		return nil, errorf(codes.InvalidArgument, "the type is nested deeper than %d levels or has more than %d members, or holds itself", maxDepth, maxSize)
 	}
 	switch x := s.GetTypeSpec().(type) {
 	case *configv1.P4DataTypeSpec_Bitstring:
@@ -77,11 +89,11 @@ func (in *info) newType(s *configv1.P4DataTypeSpec, depth int) (*typeSpec, error
 			}
 			return &typeSpec{kind: typeBit, width: int(tr.GetSdnBitwidth())}, nil
 		}
-		return in.newType(n.GetOriginalType(), depth+1)
+		return in.build(n.GetOriginalType(), depth+1)
 	case *configv1.P4DataTypeSpec_Tuple:
 		t := &typeSpec{kind: typeTuple}
 		for i, m := range x.Tuple.GetMembers() {
-			mt, err := in.newType(m, depth+1)
+			mt, err := in.build(m, depth+1)
 			if err != nil {
 				return nil, wrap(err, "tuple member %d", i)
 			}
@@ -96,7 +108,7 @@ func (in *info) newType(s *configv1.P4DataTypeSpec, depth int) (*typeSpec, error
 		}
 		t := &typeSpec{kind: typeStruct, name: x.Struct.GetName()}
 		for _, m := range st.GetMembers() {
-			mt, err := in.newType(m.GetTypeSpec(), depth+1)
+			mt, err := in.build(m.GetTypeSpec(), depth+1)
 			if err != nil {
 				return nil, wrap(err, "struct %q, member %q", t.name, m.GetName())
 			}

@@ -217,7 +217,7 @@ func newInfo(p *configv1.P4Info) (*info, error) {
 		if err := declare("digest", x.GetPreamble()); err != nil {
 			return nil, err
 		}
-		elem, err := in.newType(x.GetTypeSpec(), 0)
+		elem, err := in.newType(x.GetTypeSpec())
 		if err != nil {
 			return nil, wrap(err, "P4Info: digest %q", x.Preamble.Name)
 		}
@@ -344,7 +344,7 @@ func (in *info) addArrays(p *configv1.P4Info, declare func(string, *configv1.Pre
 		if err := declare("register", x.GetPreamble()); err != nil {
 			return err
 		}
-		elem, err := in.newType(x.GetTypeSpec(), 0)
+		elem, err := in.newType(x.GetTypeSpec())
 		if err != nil {
 			return wrap(err, "P4Info: register %q", x.Preamble.Name)
 		}
