@@ -86,7 +86,7 @@ func (a *arbiter) update(s *session, m *p4v1.MasterArbitrationUpdate) (changed b
 	if m.GetRole().GetConfig() != nil {
 		return false, status.Errorf(codes.InvalidArgument, "role %q: no scheme for role.config has been agreed upon with this server; leave it unset for full pipeline access", name)
 	}
-	if name == "" && m.GetRole().GetId() != 0 { //nolint:staticcheck // the deprecated field is read to be refused
+	if name == "" && roleID(m.GetRole()) != 0 {
 		return false, status.Error(codes.InvalidArgument, "role.id is deprecated since P4Runtime 1.4.0 and not supported; use role.name")
 	}
 	a.order.Lock()

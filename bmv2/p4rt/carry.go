@@ -54,8 +54,9 @@ func (c *carrier) profiles() {
 func (c *carrier) table(ts *tableState) {
 	if t, initial, err := c.st.sw.Default(ts.info.name); err == nil && !initial && t.Kind == pipeline.TargetAction {
 		if a, err := ts.actionOf(t); err == nil {
-			c.add(p4v1.Update_MODIFY, &p4v1.Entity{Entity: &p4v1.Entity_TableEntry{TableEntry: &p4v1.TableEntry{TableId: ts.info.id,
-				IsDefaultAction: true, Action: a, ControllerMetadata: ts.def.cookie, Metadata: ts.def.metadata}}})
+			m := &p4v1.TableEntry{TableId: ts.info.id, IsDefaultAction: true, Action: a, Metadata: ts.def.metadata}
+			setCookie(m, ts.def.cookie)
+			c.add(p4v1.Update_MODIFY, &p4v1.Entity{Entity: &p4v1.Entity_TableEntry{TableEntry: m}})
 		}
 	}
 	for _, e := range ts.handles {
@@ -82,7 +83,8 @@ func (c *carrier) table(ts *tableState) {
 			}
 			typ = p4v1.Update_MODIFY
 		} else {
-			m.Action, m.ControllerMetadata, m.Metadata, m.IdleTimeoutNs = e.action, e.cookie, e.metadata, e.timeout
+			m.Action, m.Metadata, m.IdleTimeoutNs = e.action, e.metadata, e.timeout
+			setCookie(m, e.cookie)
 		}
 		c.add(typ, &p4v1.Entity{Entity: &p4v1.Entity_TableEntry{TableEntry: m}})
 	}

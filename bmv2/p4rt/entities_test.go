@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 controller_metadata is deprecated in P4Runtime, but still part of it.
+
 package p4rt
 
 import (

@@ -46,8 +46,9 @@ func (a *Agent) scanIdle(now int64) {
 					e.due = hit
 				}
 				if e.due <= now {
-					idle = append(idle, &p4v1.TableEntry{TableId: ts.info.id, Match: e.match, Priority: e.priority,
-						ControllerMetadata: e.cookie, Metadata: e.metadata, IdleTimeoutNs: e.timeout})
+					m := &p4v1.TableEntry{TableId: ts.info.id, Match: e.match, Priority: e.priority, Metadata: e.metadata, IdleTimeoutNs: e.timeout}
+					setCookie(m, e.cookie)
+					idle = append(idle, m)
 					e.due = addTime(now, e.timeout)
 				}
 			}

@@ -355,15 +355,6 @@ func (in *info) addArrays(p *configv1.P4Info, declare func(string, *configv1.Pre
 	return nil
 }
 
-// table finds a table by id; other ids are NOT_FOUND with the names of the tables.
-func (in *info) table(id uint32) (*tableInfo, error) {
-	return lookup("table", id, in.tables, func(t *tableInfo) string { return t.name })
-}
-
-func (in *info) profile(id uint32) (*profileInfo, error) {
-	return lookup("action profile", id, in.profiles, func(p *profileInfo) string { return p.name })
-}
-
 func arrayName(a *arrayInfo) string { return a.name }
 
 // lookup finds an entity by id. An unknown id is INVALID_ARGUMENT: it is not that the object is missing now, it can never

@@ -306,10 +306,10 @@ func modify(m proto.Message) *p4v1.Update { return update(p4v1.Update_MODIFY, m)
 func remove(m proto.Message) *p4v1.Update { return update(p4v1.Update_DELETE, m) }
 
 // tryWrite sends a batch and returns the error and the code of each update.
-func (l *lab) tryWrite(a p4v1.WriteRequest_Atomicity, updates ...*p4v1.Update) (error, []*p4v1.Error) {
+func (l *lab) tryWrite(a p4v1.WriteRequest_Atomicity, updates ...*p4v1.Update) ([]*p4v1.Error, error) {
 	l.t.Helper()
 	_, err := l.client.Write(l.t.Context(), &p4v1.WriteRequest{DeviceId: deviceID, ElectionId: id(1), Updates: updates, Atomicity: a})
-	return err, details(l.t, err)
+	return details(l.t, err), err
 }
 
 func details(t testing.TB, err error) (out []*p4v1.Error) {
@@ -327,7 +327,7 @@ func details(t testing.TB, err error) (out []*p4v1.Error) {
 // write sends a batch that must succeed.
 func (l *lab) write(updates ...*p4v1.Update) {
 	l.t.Helper()
-	if err, ds := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, updates...); err != nil {
+	if ds, err := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, updates...); err != nil {
 		l.t.Fatalf("%v %v", err, ds)
 	}
 }
@@ -335,7 +335,7 @@ func (l *lab) write(updates ...*p4v1.Update) {
 // fails sends one update that must fail with a code, and returns the message.
 func (l *lab) fails(code codes.Code, u *p4v1.Update) string {
 	l.t.Helper()
-	err, ds := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, u)
+	ds, err := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, u)
 	if status.Code(err) != codes.Unknown || len(ds) != 1 {
 		l.t.Fatalf("%v: error %v with %d details; want UNKNOWN with 1", u, err, len(ds))
 	}

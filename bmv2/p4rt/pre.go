@@ -48,22 +48,13 @@ func decodeReplicas(t Target, list []*p4v1.Replica) ([]simpleswitch.Replica, err
 		if len(r.GetBackupReplicas()) > 0 {
 			return nil, errorf(codes.Unimplemented, "replica %d: backup replicas are not supported", i)
 		}
-		var port uint32
-		switch k := r.GetPortKind().(type) {
-		case *p4v1.Replica_Port:
-			p, err := decodePort(t, k.Port)
-			if err != nil {
-				return nil, errorf(codes.InvalidArgument, "replica %d: %s", i, err)
-			}
-			port = p
-		case *p4v1.Replica_EgressPort: //nolint:staticcheck // old clients send it
-			p, err := decodePort(t, encodeUint(uint64(k.EgressPort)))
-			if err != nil {
-				return nil, errorf(codes.InvalidArgument, "replica %d: %s", i, err)
-			}
-			port = p
-		default:
+		raw := replicaPort(r)
+		if raw == nil {
 			return nil, errorf(codes.InvalidArgument, "replica %d: the port is missing", i)
+		}
+		port, err := decodePort(t, raw)
+		if err != nil {
+			return nil, errorf(codes.InvalidArgument, "replica %d: %s", i, err)
 		}
 		if r.GetInstance() > maxInstance {
 			return nil, errorf(codes.InvalidArgument, "replica %d: the instance is %d; it has 16 bits (0 to %d)", i, r.GetInstance(), maxInstance)

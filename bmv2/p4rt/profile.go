@@ -150,7 +150,7 @@ func (st *state) makeShot(x *txn, ps *profileState, m *p4v1.ActionProfileActionS
 		if err != nil {
 			return none, nil, nil, wrap(err, "action %d of the set", i)
 		}
-		port, err := ps.checkMember(x, a.GetWeight(), a.GetWatchKind() != nil, a.GetWatchPort(), a.GetWatch()) //nolint:staticcheck // old clients send watch
+		port, err := ps.checkMember(x, a.GetWeight(), watched(a))
 		if err != nil {
 			return none, nil, nil, wrap(err, "action %d of the set", i)
 		}
@@ -215,7 +215,7 @@ func (anyPort) HasPort(uint32) bool     { return true }
 func (anyPort) CPUPort() (uint32, bool) { return 0, false }
 
 // checkMember checks weight and watch port of a group member and returns the port, -1 for none.
-func (ps *profileState) checkMember(x *txn, weight int32, watched bool, port []byte, old int32) (int64, error) {
+func (ps *profileState) checkMember(x *txn, weight int32, watch []byte) (int64, error) {
 	msg := ps.info.msg
 	switch {
 	case msg.GetWeightsDisallowed() && weight != 0:
@@ -225,15 +225,12 @@ func (ps *profileState) checkMember(x *txn, weight int32, watched bool, port []b
 	case msg.GetSumOfMembers().GetMaxMemberWeight() > 0 && weight > msg.GetSumOfMembers().GetMaxMemberWeight():
 		return -1, errorf(codes.InvalidArgument, "the weight is %d; max_member_weight of action profile %s is %d", weight, ps.info.name, msg.GetSumOfMembers().GetMaxMemberWeight())
 	}
-	if !watched || len(port) == 0 && old <= 0 {
+	if watch == nil {
 		return -1, nil
 	}
-	p := uint32(old)
-	if len(port) > 0 {
-		var err error
-		if p, err = decodePort(x.target, port); err != nil {
-			return -1, errorf(codes.InvalidArgument, "watch_port: %s", err)
-		}
+	p, err := decodePort(x.target, watch)
+	if err != nil {
+		return -1, errorf(codes.InvalidArgument, "watch_port: %s", err)
 	}
 	if !x.target.HasPort(p) {
 		return -1, errorf(codes.InvalidArgument, "watch_port: the device has no port %d", p)
@@ -436,7 +433,7 @@ func (ps *profileState) decodeGroup(x *txn, m *p4v1.ActionProfileGroup, old *gro
 			return nil, errorf(codes.InvalidArgument, "member %d is given twice; use its weight", id)
 		}
 		seen[id] = true
-		port, err := ps.checkMember(x, gm.GetWeight(), gm.GetWatchKind() != nil, gm.GetWatchPort(), gm.GetWatch()) //nolint:staticcheck // old clients send watch
+		port, err := ps.checkMember(x, gm.GetWeight(), watched(gm))
 		if err != nil {
 			return nil, wrap(err, "member %d", id)
 		}

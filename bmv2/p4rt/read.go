@@ -217,7 +217,7 @@ func selects(m *p4v1.TableEntry, e *entry) bool {
 	if m.GetPriority() != 0 && m.GetPriority() != e.priority {
 		return false
 	}
-	if c := m.GetControllerMetadata(); c != 0 && c != e.cookie { //nolint:staticcheck // deprecated, but a filter
+	if c := cookieOf(m); c != 0 && c != e.cookie {
 		return false
 	}
 	if len(m.GetMetadata()) > 0 && string(m.GetMetadata()) != string(e.metadata) {
@@ -229,7 +229,8 @@ func selects(m *p4v1.TableEntry, e *entry) bool {
 // entry is the message of an entry, with the direct resources that the request asks for.
 func (rd *reader) entry(ts *tableState, e *entry, m *p4v1.TableEntry) (*p4v1.TableEntry, error) {
 	te := &p4v1.TableEntry{TableId: ts.info.id, Match: e.match, Action: e.action, Priority: e.priority,
-		ControllerMetadata: e.cookie, Metadata: e.metadata, IdleTimeoutNs: e.timeout, IsConst: e.isConst}
+		Metadata: e.metadata, IdleTimeoutNs: e.timeout, IsConst: e.isConst}
+	setCookie(te, e.cookie)
 	if m.GetCounterData() != nil && ts.core.DirectCounter != "" {
 		c, err := rd.st.sw.DirectCounter(ts.info.name, e.handle)
 		if err != nil {
@@ -277,9 +278,10 @@ func (rd *reader) defaultEntry(ts *tableState, m *p4v1.TableEntry) error {
 	if !selects(m, e) {
 		return nil
 	}
-	rd.out = append(rd.out, &p4v1.Entity{Entity: &p4v1.Entity_TableEntry{TableEntry: &p4v1.TableEntry{
-		TableId: ts.info.id, IsDefaultAction: true, Action: action, ControllerMetadata: e.cookie, Metadata: e.metadata,
-		IsConst: ts.core.ConstDefaultEntry || ts.info.msg.GetConstDefaultActionId() != 0}}})
+	te := &p4v1.TableEntry{TableId: ts.info.id, IsDefaultAction: true, Action: action, Metadata: e.metadata,
+		IsConst: ts.core.ConstDefaultEntry || ts.info.msg.GetConstDefaultActionId() != 0}
+	setCookie(te, e.cookie)
+	rd.out = append(rd.out, &p4v1.Entity{Entity: &p4v1.Entity_TableEntry{TableEntry: te}})
 	return nil
 }
 

@@ -215,7 +215,7 @@ func (st *state) insertEntry(x *txn, ts *tableState, id string, key []matchValue
 
 // describe takes over what the switch does not keep.
 func (e *entry) describe(m *p4v1.TableEntry) {
-	e.cookie = m.GetControllerMetadata() //nolint:staticcheck // deprecated, but part of the entry
+	e.cookie = cookieOf(m)
 	e.metadata = m.GetMetadata()
 	e.timeout = m.GetIdleTimeoutNs()
 }
@@ -410,7 +410,7 @@ func (st *state) applyDefault(x *txn, ts *tableState, typ p4v1.Update_Type, m *p
 			return aerr
 		}
 		err = st.sw.SetDefault(name, pipeline.Target{Kind: pipeline.TargetAction, Call: pipeline.ActionCall{Action: ref.name, Args: args}})
-		ts.def = defaultEntry{m.GetControllerMetadata(), m.GetMetadata()} //nolint:staticcheck // deprecated, but part of the entry
+		ts.def = defaultEntry{cookieOf(m), m.GetMetadata()}
 	}
 	if err != nil {
 		ts.def = old

@@ -17,7 +17,7 @@ func TestContinueOnErrorReportsEveryUpdate(t *testing.T) {
 	l := newLab(t)
 	l.primary()
 	good, bad := mac("\x01", tact(aDrop)), mac("\x02", tact(aMark, "\x01"))
-	err, ds := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, insert(good), insert(bad), insert(good), insert(mac("\x03", tact(aDrop))))
+	ds, err := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, insert(good), insert(bad), insert(good), insert(mac("\x03", tact(aDrop))))
 	if status.Code(err) != codes.Unknown {
 		t.Fatalf("%v, want UNKNOWN", err)
 	}
@@ -53,7 +53,7 @@ func TestThousandErrorsReachTheClient(t *testing.T) {
 	l.primary()
 	batch := failing(1000, true)
 	// A client of gRPC for Go takes 16 MB of headers by default.
-	err, ds := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, batch...)
+	ds, err := l.tryWrite(p4v1.WriteRequest_CONTINUE_ON_ERROR, batch...)
 	if status.Code(err) != codes.Unknown || len(ds) != 1000 {
 		t.Fatalf("%v with %d details, want UNKNOWN with 1000", status.Code(err), len(ds))
 	}
@@ -223,7 +223,7 @@ func TestAtomicBatchesAreAllOrNone(t *testing.T) {
 			empty := l.snapshot()
 			bad := insert(mac("\x07", tact(aMark)))
 			// After everything else has been done, the last update fails.
-			err, ds := l.tryWrite(a, append(populate(), bad)...)
+			ds, err := l.tryWrite(a, append(populate(), bad)...)
 			if status.Code(err) != codes.Unknown || len(ds) != len(populate())+1 {
 				t.Fatalf("%v with %d details", err, len(ds))
 			}
@@ -239,20 +239,20 @@ func TestAtomicBatchesAreAllOrNone(t *testing.T) {
 			if got := l.snapshot(); !proto.Equal(got, empty) {
 				t.Errorf("after the rollback: %v", got)
 			}
-			if err, ds := l.tryWrite(a, populate()...); err != nil {
+			if ds, err := l.tryWrite(a, populate()...); err != nil {
 				t.Fatalf("%v %v", err, ds)
 			}
 			full := l.snapshot()
 			if len(full.Entities) <= len(empty.Entities) {
 				t.Fatal("nothing was written")
 			}
-			if err, _ := l.tryWrite(a, append(upheaval(), bad)...); status.Code(err) != codes.Unknown {
+			if _, err := l.tryWrite(a, append(upheaval(), bad)...); status.Code(err) != codes.Unknown {
 				t.Fatalf("%v, want UNKNOWN", err)
 			}
 			if got := l.snapshot(); !proto.Equal(got, full) {
 				t.Errorf("after the rollback\ngot  %v\nwant %v", got, full)
 			}
-			if err, ds := l.tryWrite(a, upheaval()...); err != nil {
+			if ds, err := l.tryWrite(a, upheaval()...); err != nil {
 				t.Fatalf("%v %v", err, ds)
 			}
 			if got := l.snapshot(); proto.Equal(got, full) {
@@ -262,7 +262,7 @@ func TestAtomicBatchesAreAllOrNone(t *testing.T) {
 	}
 	l := newLab(t)
 	l.primary()
-	if err, _ := l.tryWrite(9); status.Code(err) != codes.InvalidArgument {
+	if _, err := l.tryWrite(9); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("atomicity 9: %v", err)
 	}
 }
@@ -274,7 +274,7 @@ func TestRollbackOfOneShots(t *testing.T) {
 	l.write(insert(e))
 	other := with(e, func(e *p4v1.TableEntry) { e.Action = oneShotOf(2, 2) })
 	for _, batch := range [][]*p4v1.Update{{modify(other)}, {remove(e)}, {modify(other), remove(e), insert(other)}} {
-		if err, _ := l.tryWrite(p4v1.WriteRequest_ROLLBACK_ON_ERROR, append(batch, insert(nil))...); status.Code(err) != codes.Unknown {
+		if _, err := l.tryWrite(p4v1.WriteRequest_ROLLBACK_ON_ERROR, append(batch, insert(nil))...); status.Code(err) != codes.Unknown {
 			t.Fatalf("%v, want UNKNOWN", err)
 		}
 		l.reads(&p4v1.TableEntry{TableId: tRoute}, e)
