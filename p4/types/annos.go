@@ -71,7 +71,7 @@ func (c *checker) predefined(a *ast.Annotation) {
 			}
 			return
 		}
-		if a.Structured || annoString(a) == "" && !emptyString(a) {
+		if _, ok := AnnoString(a); a.Structured || !ok {
 			c.err(a, CodeAnnotation, "@%s takes %s: @%s(\"...\")", a.Name.Name, want, a.Name.Name)
 		}
 	case "tableonly", "defaultonly", "hidden", "atomic", "optional", "pure", "noSideEffects":
@@ -80,8 +80,6 @@ func (c *checker) predefined(a *ast.Annotation) {
 		}
 	}
 }
-
-func emptyString(a *ast.Annotation) bool { return len(a.Tokens) == 1 && a.Tokens[0].Text == `""` }
 
 // deprecated warns of the use of what is declared @deprecated.
 func (c *checker) deprecated(n ast.Node, o Object) {

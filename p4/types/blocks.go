@@ -230,7 +230,6 @@ func (c *checker) instancePlace(n ast.Node, t Type) {
 func (c *checker) objectInit(inst *Instance, d *ast.Instantiation) {
 	outer := c.scope
 	s := newScope(outer)
-	s.barrier = true
 	c.scope = s
 	x, _ := inst.typ.(*Extern)
 	if x == nil && inst.typ != InvalidType {
@@ -273,7 +272,7 @@ func (c *checker) abstractsDone(inst *Instance, done map[string]*Func, n ast.Nod
 		return
 	}
 	for _, m := range x.Methods() {
-		if m.Abstract && done[m.name] == nil {
+		if m.Abstract && done[m.name] == nil && findAnno(m.annos, "optional") == nil {
 			r := c.err(n, CodeAbstract, "%s needs an implementation of abstract method %s", quote(inst.name), quote(m.name)).
 				hint("add = { %s } to the instantiation", protoText(m))
 			c.note(r, m.pos, "declared here")
@@ -327,11 +326,21 @@ func (c *checker) matchesAbstract(f *Func, x *Extern) {
 		c.err(f.Proto.Name, CodeBadMethod, "%s has no abstract method %s to implement", x, quote(f.name)).hintNear(near.best)
 		return
 	}
-	if !identicalSignatures(abstract.Sig, f.Sig) {
+	if !implements(f.Sig, abstract.Sig) {
 		r := c.errAt(f.Proto.From, f.Proto.To, CodeBadMethod, "%s does not match the abstract method that it implements", quote(f.name)).
 			hint("expected %s", protoText(abstract))
 		c.note(r, abstract.pos, "declared here")
 	}
+}
+
+// implements tells whether a method may implement an abstract one: its signature is the same but for @optional parameters at the
+// end that it leaves out.
+func implements(impl, abstract *Signature) bool {
+	n := len(impl.Params)
+	if n < len(abstract.Params) && restOptional(impl.Params, abstract.Params) {
+		abstract = &Signature{TypeParams: abstract.TypeParams, Params: abstract.Params[:n], Result: abstract.Result}
+	}
+	return identicalSignatures(abstract, impl)
 }
 
 // posOf returns the position of a node, or of another when it is nil.

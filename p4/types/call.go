@@ -225,9 +225,8 @@ func (c *checker) finishArgs(bound []boundArg, s subst, of argRules) ([]Arg, boo
 
 // argRules says what a callee asks of its directionless parameters.
 type argRules struct {
-	// runtime is set for actions, whose directionless parameters take run-time values.
+	// runtime is set where directionless parameters take run-time values: for actions and externs.
 	runtime bool
-	ctor    bool
 }
 
 func (c *checker) oneArg(p *Param, x operand, t Type, of argRules) bool {
@@ -341,9 +340,6 @@ func (c *checker) funcCall(e *ast.CallExpr, fun ast.Expr, objs []Object) operand
 		}
 	case f.Decl != nil:
 		kind = CallFunc
-		if c.ctx.fn == f {
-			c.err(e, CodeRecursion, "function %s calls itself", quote(f.name)).hint("use a for loop")
-		}
 	}
 	call.Kind = kind
 	c.callPlace(e, call)
@@ -357,11 +353,12 @@ func (c *checker) funcCall(e *ast.CallExpr, fun ast.Expr, objs []Object) operand
 		}
 		return result(e, res)
 	}
-	s, ok := c.infer(e, callee, f.Sig.TypeParams, targs, bound)
+	s, ok := c.infer(e, callee, f.Sig.TypeParams, targs, bound, false)
 	if !ok {
 		return bad(e)
 	}
-	call.Args, ok = c.finishArgs(bound, s, argRules{})
+	// An extern decides on its own whether it needs a directionless argument at compile time.
+	call.Args, ok = c.finishArgs(bound, s, argRules{runtime: kind != CallFunc})
 	call.Result = s.apply(res)
 	for _, p := range f.Sig.TypeParams {
 		call.TypeArgs = append(call.TypeArgs, s.apply(p))
@@ -372,6 +369,9 @@ func (c *checker) funcCall(e *ast.CallExpr, fun ast.Expr, objs []Object) operand
 		c.coreMethod(e, call)
 	}
 	y := result(e, call.Result)
+	if isObjectType(call.Result) {
+		y.mode = ConstMode // a factory: the object is made at compile time
+	}
 	if ok && f.Decl == nil && f.Recv == nil && f.name == "static_assert" {
 		c.staticAssert(e, call, &y)
 	}
@@ -487,9 +487,6 @@ func (c *checker) actionCall(e *ast.CallExpr, a *Action) operand {
 	xs := c.args(e.Args)
 	call := &Call{Kind: CallAction, Expr: e, Action: a, Result: VoidType}
 	c.info.Uses[unparen(e.Fun)] = a
-	if c.ctx.action == a {
-		c.err(e, CodeRecursion, "action %s calls itself", quote(a.name))
-	}
 	c.callPlace(e, call)
 	callee := describe(a)
 	if _, ok := c.typeArguments(e, callee, nil, e.TypeArgs); ok {
@@ -539,7 +536,7 @@ func (c *checker) applyCall(e *ast.CallExpr, m *ast.Member) operand {
 	bound, ok2 := c.bind(e, callee, b.Params, e.Args, xs, nil)
 	call.Block = b
 	if ok && ok2 {
-		if s, ok := c.infer(e, callee, tps, targs, bound); ok {
+		if s, ok := c.infer(e, callee, tps, targs, bound, false); ok {
 			call.Args, _ = c.finishArgs(bound, s, argRules{})
 			if len(tps) > 0 {
 				for _, p := range tps {
@@ -632,6 +629,7 @@ func (c *checker) constructorCall(e *ast.CallExpr, t Type) operand {
 func (c *checker) construct(te ast.Node, t Type, args []*ast.Arg, n ast.Node) *Call {
 	var xs []operand
 	c.in(func(k *context) { k.inCtor = true }, func() { xs = c.args(args) })
+	t = c.overloaded(t, args)
 	call := &Call{Kind: CallConstructor, Type: t}
 	var params []*Param
 	callee := ""
@@ -687,7 +685,8 @@ func (c *checker) construct(te ast.Node, t Type, args []*ast.Arg, n ast.Node) *C
 		return nil
 	}
 	tps := typeParamsOf(t)
-	s, ok := c.infer(n, callee, tps, nil, bound)
+	_, isBlock := t.(*Block)
+	s, ok := c.infer(n, callee, tps, nil, bound, isBlock && c.ctx.inCtor)
 	if !ok {
 		return nil
 	}
@@ -702,11 +701,61 @@ func (c *checker) construct(te ast.Node, t Type, args []*ast.Arg, n ast.Node) *C
 	} else {
 		call.TypeArgs = typeArgsOf(t)
 	}
-	if call.Args, ok = c.finishArgs(bound, s, argRules{ctor: true}); !ok {
+	if call.Args, ok = c.finishArgs(bound, s, argRules{}); !ok {
 		return nil
 	}
 	call.Result = call.Type
+	if mentionInference(call.TypeArgs) {
+		c.open = append(c.open, call)
+	}
+	if !c.ctx.inCtor {
+		ok = c.close()
+	}
+	if !ok {
+		return nil
+	}
 	return call
+}
+
+// close settles the type arguments of constructor calls that only the call around them could infer.
+func (c *checker) close() bool {
+	ok := true
+	for _, call := range c.open {
+		args, _ := subst{}.list(call.TypeArgs)
+		if mentionInference(args) {
+			c.err(call.Expr, CodeInfer, "cannot infer the type arguments of %s", call.Type).hint("write them: NAME<...>(...)")
+			ok = false
+			continue
+		}
+		call.TypeArgs = args
+		call.Type = subst{}.apply(call.Type)
+		call.Result = call.Type
+		c.set(operand{expr: call.Expr, mode: ConstMode, typ: call.Type})
+	}
+	c.open = nil
+	return ok
+}
+
+// overloaded returns the declaration of a control, parser or package whose constructor takes the arguments, when its name is
+// declared more than once.
+func (c *checker) overloaded(t Type, args []*ast.Arg) Type {
+	for _, s := range c.siblings[t] {
+		if accepts(ctorParams(s), args) {
+			return s
+		}
+	}
+	return t
+}
+
+// ctorParams returns the constructor parameters of a parser, control or package.
+func ctorParams(t Type) []*Param {
+	switch t := t.(type) {
+	case *Block:
+		return t.CtorParams
+	case *Package:
+		return t.Params
+	}
+	return nil
 }
 
 // implicitCtor tells whether an extern without constructors may be instantiated without arguments: one with abstract methods

@@ -50,6 +50,9 @@ type checker struct {
 	comparable   map[*Struct]bool
 	defaults     map[*Struct]bool
 	this         *Instance // the instance whose initializer is being checked
+	open         []*Call   // constructor calls whose type arguments the enclosing call infers
+	// siblings holds all declarations of a parser, control or package whose name is declared more than once, keyed by the first.
+	siblings map[Type][]Type
 }
 
 // context is where in the program the checker is.
@@ -115,6 +118,7 @@ func newChecker(res diag.Resolver, opts Options) *checker {
 		sizes:        map[*Struct]*sizeRange{},
 		comparable:   map[*Struct]bool{},
 		defaults:     map[*Struct]bool{},
+		siblings:     map[Type][]Type{},
 	}
 	c.global = newScope(nil)
 	c.scope = c.global
@@ -154,7 +158,7 @@ func (c *checker) main(prog *ast.Program) {
 		c.info.Main = inst
 		return
 	}
-	if objs[0].Type() != InvalidType {
+	if ok && objs[0].Type() != InvalidType {
 		c.errAt(objs[0].Pos(), objs[0].Pos(), CodeMain, "main must be an instance of a package, not %s", describe(objs[0]))
 	}
 }

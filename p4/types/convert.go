@@ -46,6 +46,10 @@ func (c *checker) convertible(from, to Type) string {
 		return ""
 	}
 	switch f := from.(type) {
+	case *Bit, *Int:
+		if to == InfIntType {
+			return ""
+		}
 	case *Basic:
 		switch f.Kind {
 		case InfIntKind:
@@ -82,6 +86,10 @@ func (c *checker) convertible(from, to Type) string {
 	case *Block:
 		if t, ok := to.(*Block); ok {
 			return blockMatches(f, t)
+		}
+	case *Extern, *Package:
+		if compatible(from, to) {
+			return ""
 		}
 	}
 	return "-"
@@ -124,7 +132,7 @@ func restOptional(a, b []*Param) bool {
 		a, b = b, a
 	}
 	for _, p := range b[len(a):] {
-		if !p.Optional {
+		if !p.Optional && p.Default == nil {
 			return false
 		}
 	}
@@ -439,10 +447,6 @@ func (c *checker) cast(e *ast.Cast) operand {
 	if !c.castable(x.typ, to) {
 		r := c.err(e, CodeCast, "cannot cast %s to %s", x.typ, to)
 		c.explainCast(r, x.typ, to)
-		return bad(e)
-	}
-	if to == InfIntType && x.mode != ConstMode {
-		c.err(e, CodeNotConst, "cannot cast to int: the value is not known at compile time")
 		return bad(e)
 	}
 	if c.convertible(x.typ, to) == "" {

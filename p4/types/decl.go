@@ -195,6 +195,7 @@ func (c *checker) enumDecl(d *ast.EnumDecl) {
 			e.Underlying = InvalidType
 		}
 	}
+	done := c.push() // a value may name the members before it
 	seen := map[string]*EnumMember{}
 	for i, am := range d.Members {
 		m := &EnumMember{Index: i}
@@ -218,7 +219,9 @@ func (c *checker) enumDecl(d *ast.EnumDecl) {
 		}
 		seen[m.name] = m
 		e.Members = append(e.Members, m)
+		c.scope.names[m.name] = []Object{m}
 	}
+	done()
 	if e.Underlying == InvalidType {
 		e.Underlying = &Bit{1}
 		c.recoverDecl(d.Name, &TypeName{object: object{typ: InvalidType}}, d)
@@ -360,7 +363,7 @@ func (c *checker) packageDecl(d *ast.PackageDecl) {
 	p := &Package{Name: identName(d.Name), Decl: d}
 	done := c.push()
 	p.TypeParams = c.typeParams(d.TypeParams)
-	p.Params = c.params(d.Params, paramsOf{what: "package", ctor: true})
+	p.Params = c.params(d.Params, paramsOf{what: "package", ctor: true, proto: true})
 	c.markUsed(c.scope)
 	done()
 	o := &TypeName{}

@@ -62,7 +62,7 @@ func (c *checker) matchKinds(t *Table, sets []*Keyset) {
 		case ks.Kind == KeyValueSet:
 			c.err(ks.Expr, CodeEntry, "a value set cannot be part of an entry")
 		case mk.name == "exact" && (ks.Kind == KeyMask || ks.Kind == KeyRange):
-			c.err(ks.Expr, CodeEntry, "key %d has match kind exact and takes a single value", i+1)
+			c.warn(ks.Expr, CodeInexact, "key %d has match kind exact and takes a single value", i+1)
 		case mk.name == "lpm" && ks.Kind == KeyRange, mk.name == "ternary" && ks.Kind == KeyRange:
 			c.err(ks.Expr, CodeEntry, "key %d has match kind %s and takes no range", i+1, mk.name).hint("write value &&& mask")
 		case mk.name == "lpm" && ks.Kind == KeyMask:

@@ -5,9 +5,15 @@ import (
 )
 
 // infer finds the type arguments of a call from written ones or from the types of its arguments. The substitution maps the
-// callee's type variables to types; ok is false after a report.
-func (c *checker) infer(n ast.Node, callee string, tps []*TypeParam, written []Type, bound []boundArg) (subst, bool) {
+// callee's type variables to types; ok is false after a report. With open, what cannot be inferred here stays a variable, for
+// the call whose argument this one is to bind.
+func (c *checker) infer(n ast.Node, callee string, tps []*TypeParam, written []Type, bound []boundArg, open bool) (subst, bool) {
 	if len(tps) == 0 {
+		for _, b := range bound {
+			if b.given && mentionInference([]Type{b.x.typ}) {
+				c.unify(b.param.typ, b.x.typ)
+			}
+		}
 		return nil, true
 	}
 	vars := make([]Type, len(tps))
@@ -47,6 +53,10 @@ func (c *checker) infer(n ast.Node, callee string, tps []*TypeParam, written []T
 				if bound[j].given && bound[j].x.typ == InvalidType {
 					return nil, false
 				}
+			}
+			if open {
+				final[p] = v
+				continue
 			}
 			c.err(n, CodeInfer, "cannot infer type argument %s of %s", quote(p.Name), callee).
 				hint("write it: NAME<...>(...)")
@@ -96,6 +106,10 @@ func (c *checker) unify(p, a Type) {
 	}
 	if v, ok := p.(*TypeParam); ok && v.infer {
 		c.bindVar(v, a)
+		return
+	}
+	if v, ok := a.(*TypeParam); ok && v.infer {
+		c.bindVar(v, p)
 		return
 	}
 	switch p := p.(type) {

@@ -87,6 +87,14 @@ func (c *checker) keysets(keys []ast.Expr, want []Type, n ast.Node, what string)
 			}
 		}
 	}
+	if len(keys) == 1 && len(want) > 0 {
+		// A list expression stands for its elements, unless the one key is a tuple itself.
+		if l, ok := unparen(keys[0]).(*ast.ListExpr); ok && len(l.Elems) == len(want) && !(len(want) == 1 && isCompound(want[0])) {
+			out := c.keysets(l.Elems, want, n, what)
+			c.setAll(keys[0], operand{mode: RValue, typ: &Set{&Tuple{want}}})
+			return out
+		}
+	}
 	if len(keys) != len(want) {
 		for _, k := range keys {
 			c.keyset(k, InvalidType)
@@ -100,6 +108,15 @@ func (c *checker) keysets(keys []ast.Expr, want []Type, n ast.Node, what string)
 		out[i] = c.keyset(k, want[i])
 	}
 	return out
+}
+
+// isCompound tells whether a key consists of components itself.
+func isCompound(t Type) bool {
+	switch underlying(t).(type) {
+	case *Tuple, *Struct:
+		return true
+	}
+	return false
 }
 
 // keyset checks one component (specification section 8.13).
@@ -199,20 +216,30 @@ func (c *checker) valueSetFits(e ast.Expr, vs *ValueSet, want Type) {
 	if elem == InvalidType || want == InvalidType || Identical(elem, want) {
 		return
 	}
-	if s, ok := resolve(elem).(*Struct); ok {
-		var fields []Type
-		for _, f := range s.Fields {
-			fields = append(fields, f.typ)
-		}
-		if len(fields) == 1 && Identical(fields[0], want) {
-			return
-		}
-		if t, ok := resolve(want).(*Tuple); ok && identicalLists(fields, t.Elems) {
-			return
-		}
-	}
-	if t, ok := resolve(elem).(*Tuple); ok && len(t.Elems) == 1 && Identical(t.Elems[0], want) {
+	n := maxTypeNodes
+	if identicalLists(leaves(elem, &n), leaves(want, &n)) && n > 0 {
 		return
 	}
 	c.err(e, CodeKeyset, "value set %s holds %s, but the key has type %s", quote(vs.name), elem, want)
+}
+
+// leaves returns the scalar types in a struct or tuple in order, as many as the budget allows.
+func leaves(t Type, budget *int) []Type {
+	if *budget--; *budget <= 0 {
+		return nil
+	}
+	var out []Type
+	switch t := resolve(t).(type) {
+	case *Struct:
+		for _, f := range t.Fields {
+			out = append(out, leaves(f.typ, budget)...)
+		}
+	case *Tuple:
+		for _, e := range t.Elems {
+			out = append(out, leaves(e, budget)...)
+		}
+	default:
+		return []Type{t}
+	}
+	return out
 }

@@ -323,7 +323,7 @@ func (c *checker) tupleIndex(e *ast.Index, x, i operand, elems []Type) operand {
 		return bad(e)
 	}
 	k := v.Int64()
-	y := operand{mode: valueMode(x.mode), typ: elems[k]}
+	y := operand{mode: x.mode, typ: elems[k]}
 	if l, ok := x.val.([]Value); ok && int(k) < len(l) {
 		y.val = l[k]
 	}

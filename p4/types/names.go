@@ -137,18 +137,60 @@ func (r *report) hintNear(best string) *report {
 	return r
 }
 
-// annoString returns the text of an annotation with one string literal as its body, or "".
-func annoString(a *ast.Annotation) string {
-	if len(a.Tokens) == 1 {
-		t := a.Tokens[0].Text
-		if len(t) >= 2 && t[0] == '"' && t[len(t)-1] == '"' {
-			return t[1 : len(t)-1]
+// AnnoString returns the string in the body of an annotation such as @name("a" ++ "b"); ok is false when the body is none.
+func AnnoString(a *ast.Annotation) (s string, ok bool) {
+	for i, t := range a.Tokens {
+		if i%2 == 1 {
+			if t.Text != "++" {
+				return "", false
+			}
+			continue
 		}
+		lit, isString := unquote(t.Text)
+		if !isString {
+			return "", false
+		}
+		s += lit
 	}
-	return ""
+	return s, len(a.Tokens)%2 == 1
 }
 
-// list joins names for a message: 'a', 'b' and 'c'.
+// unquote returns the value of a string literal (specification section 6.4.3.3: the escapes are \", \\ and \n).
+func unquote(lit string) (string, bool) {
+	if len(lit) < 2 || lit[0] != '"' || lit[len(lit)-1] != '"' {
+		return "", false
+	}
+	var b strings.Builder
+	in := lit[1 : len(lit)-1]
+	for i := 0; i < len(in); i++ {
+		if in[i] != '\\' || i+1 == len(in) {
+			b.WriteByte(in[i])
+			continue
+		}
+		i++
+		if in[i] == 'n' {
+			b.WriteByte('\n')
+		} else {
+			b.WriteByte(in[i])
+		}
+	}
+	return b.String(), true
+}
+
+func annoString(a *ast.Annotation) string {
+	s, _ := AnnoString(a)
+	return s
+}
+
+// article puts "a" or "an" before a word.
+func article(word string) string {
+	if strings.ContainsRune("aeiou", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + word
+}
+
+// joinNames joins names for a message: 'a', 'b' and 'c'.
 func joinNames(names []string, last string) string {
 	var b strings.Builder
 	for i, n := range names {

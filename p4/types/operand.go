@@ -187,6 +187,10 @@ func (c *checker) name(e *ast.Name) operand {
 			c.err(e, CodeNotValue, "%s is not a value", describe(others[0]))
 			return bad(e)
 		}
+		if c.callsItself(e.Name) {
+			c.err(e, CodeRecursion, "%s cannot call itself", quote(e.Name)).hint("use a for loop")
+			return bad(e)
+		}
 		r := c.err(e, CodeUnknown, "unknown name %s", quote(e.Name)).hintNear(c.near(e.Name, noState))
 		if o := c.info.fieldNamed(e.Name); o != "" && r.Hint == "" {
 			r.hint("%s", o)
@@ -223,8 +227,15 @@ func (c *checker) name(e *ast.Name) operand {
 		return operand{mode: RValue, typ: o.typ}
 	case *MatchKindMember:
 		return operand{mode: ConstMode, typ: MatchKindType, val: o}
+	case *EnumMember:
+		return operand{mode: ConstMode, typ: o.typ, val: o}
 	}
 	return bad(e)
+}
+
+// callsItself tells whether a name that is not declared yet is that of the function or action being checked.
+func (c *checker) callsItself(name string) bool {
+	return c.ctx.fn != nil && c.ctx.place == inFunction && c.ctx.fn.name == name || c.ctx.action != nil && c.ctx.action.name == name
 }
 
 // paramMode says what the name of a parameter denotes in the body.

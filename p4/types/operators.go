@@ -162,6 +162,14 @@ func (c *checker) match(x, y *operand) Type {
 		c.number(y)
 	}
 	a, b = resolve(x.typ), resolve(y.typ)
+	if a == InfIntType && isInteger(b) {
+		c.take(x, b)
+		return b
+	}
+	if b == InfIntType && isInteger(a) {
+		c.take(y, a)
+		return a
+	}
 	if c.convertible(b, a) == "" && !isUntyped(a) {
 		c.take(y, a)
 		return a
@@ -402,8 +410,8 @@ func (c *checker) arithmetic(n ast.Expr, op string, x, y operand) operand {
 	switch op {
 	case "&", "|", "^":
 		if t == InfIntType {
-			c.err(n, CodeOperand, "%s is not defined on int", op).hint("give one of the numbers a width, for instance 32w1")
-			return bad(n)
+			c.warn(n, CodeIntBits, "%s is not defined on int; both numbers are taken as two's complement of unlimited width", op).
+				hint("give one of the numbers a width, for instance 32w1")
 		}
 	case "|+|", "|-|":
 		if t == InfIntType {

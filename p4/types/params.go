@@ -14,7 +14,7 @@ type paramsOf struct {
 }
 
 // optionalAllowed tells whether parameters may be @optional (specification section 6.8.2).
-func (p paramsOf) optionalAllowed() bool { return p.proto }
+func (p paramsOf) optionalAllowed() bool { return p.what != "action" && p.what != "function" }
 
 // params checks parameters and declares them in the current scope.
 func (c *checker) params(list []*ast.Param, of paramsOf) []*Param {
@@ -46,8 +46,8 @@ func (c *checker) params(list []*ast.Param, of paramsOf) []*Param {
 		}
 		p.Optional = findAnno(ap.Annos, "optional") != nil
 		if p.Optional && !of.optionalAllowed() {
-			c.err(ap, CodeAnnotation, "@optional is not allowed for a parameter of this %s", of.what).
-				hint("it is for packages, parser and control types, and externs")
+			c.err(ap, CodeAnnotation, "a parameter of %s cannot be @optional", article(of.what)).
+				hint("that is for packages, parsers, controls and externs")
 		}
 		if ap.Default != nil {
 			c.paramDefault(ap, p)
@@ -155,8 +155,8 @@ func (c *checker) signature(p *ast.FuncProto, of paramsOf) *Signature {
 	s.TypeParams = c.typeParams(p.TypeParams)
 	if p.Result != nil {
 		s.Result = c.typ(p.Result)
-		if isObjectType(s.Result) {
-			c.err(p.Result, CodeBadType, "a %s cannot return %s", of.what, s.Result)
+		if _, factory := s.Result.(*Extern); isObjectType(s.Result) && (!factory || of.what == "function") {
+			c.err(p.Result, CodeBadType, "%s cannot return %s", article(of.what), s.Result)
 			s.Result = InvalidType
 		}
 	}
@@ -231,18 +231,17 @@ func (c *checker) funcDecl(d *ast.FuncDecl) {
 	}
 	c.annos(p.Annos)
 	f := &Func{Proto: p, Decl: d}
-	// The signature is resolved in a scope of its own, then the function is declared outside it, then its body is checked.
 	inner := newScope(c.scope)
 	outer := c.scope
 	c.scope = inner
 	f.Sig = c.signature(p, paramsOf{what: "function"})
 	f.typ = f.Sig
-	c.scope = outer
-	c.define(f, p.Name, p.Annos, d)
-	c.scope = inner
+	f.name = identName(p.Name)
 	c.in(func(x *context) { *x = context{place: inFunction, fun: f.Sig, fn: f} }, func() { c.funcBody(d.Body, f.Sig, p) })
 	c.unused(inner)
 	c.scope = outer
+	// Only now, because a function cannot call itself: its name in its body is that of an earlier one.
+	c.define(f, p.Name, p.Annos, d)
 }
 
 // funcBody checks a body, and that it returns a value on every path when it must.
@@ -265,9 +264,7 @@ func (c *checker) actionDecl(d *ast.ActionDecl) *Action {
 	c.scope = inner
 	a.Params = c.params(d.Params, paramsOf{what: "action"})
 	a.typ = &Signature{Params: a.Params, Result: VoidType}
-	c.scope = outer
-	c.define(a, d.Name, d.Annos, d)
-	c.scope = inner
+	a.name = identName(d.Name)
 	c.in(func(x *context) { *x = context{place: inAction, block: x.block, action: a} }, func() {
 		if d.Body != nil {
 			c.block(d.Body)
@@ -275,5 +272,6 @@ func (c *checker) actionDecl(d *ast.ActionDecl) *Action {
 	})
 	c.unused(inner)
 	c.scope = outer
+	c.define(a, d.Name, d.Annos, d) // only now, because an action cannot call itself
 	return a
 }

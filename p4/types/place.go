@@ -26,7 +26,7 @@ func (c *checker) callPlace(n ast.Node, call *Call) {
 			c.err(n, CodeCallPlace, "a function cannot be called at top level")
 		}
 	case CallExternFunc, CallMethod:
-		if p == atTop && call.Func.name != "static_assert" {
+		if p == atTop && call.Func.name != "static_assert" && !isObjectType(call.Func.Sig.Result) {
 			c.err(n, CodeCallPlace, "%s cannot be called at top level", describe(call.Func))
 		}
 	}
@@ -51,6 +51,9 @@ func (c *checker) callPlaceBlock(n ast.Node, b *Block) {
 func (c *checker) constructorPlace(n ast.Node, t Type) {
 	if c.ctx.inCtor {
 		return
+	}
+	if _, ok := t.(*Extern); ok {
+		return // made once, at compile time, for the call of a method
 	}
 	switch c.ctx.place {
 	case inApply, inState, inAction, inFunction, inMethod:

@@ -11,8 +11,6 @@ type scope struct {
 	parent *scope
 	names  map[string][]Object
 	order  []Object
-	// barrier hides what encloses the scope, except the top level: the initializer block of an instance.
-	barrier bool
 }
 
 func newScope(parent *scope) *scope { return &scope{parent: parent, names: map[string][]Object{}} }
@@ -32,6 +30,10 @@ func (c *checker) declare(o Object) {
 	s := c.scope
 	name := o.Name()
 	if prev := s.names[name]; len(prev) > 0 {
+		if c.sibling(prev[0], o) {
+			c.info.Globals = append(c.info.Globals, o)
+			return
+		}
 		if !overloads(prev, o) {
 			r := c.errAt(o.Pos(), o.Pos(), CodeDuplicate, "%s is declared twice in this scope", quote(name))
 			c.note(r, prev[0].Pos(), "the other declaration is here")
@@ -62,9 +64,6 @@ func (c *checker) shadows(o Object) {
 			c.note(r, prev[0].Pos(), "declared here")
 			return
 		}
-		if s.barrier {
-			return
-		}
 	}
 }
 
@@ -80,6 +79,29 @@ func overloads(prev []Object, o Object) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// sibling notes a parser, control or package that shares its name with another and is told from it by its constructor
+// parameters.
+func (c *checker) sibling(first, o Object) bool {
+	a, ok1 := first.(*TypeName)
+	b, ok2 := o.(*TypeName)
+	if !ok1 || !ok2 {
+		return false
+	}
+	ps := ctorParams(b.typ)
+	all := c.siblings[a.typ]
+	if all == nil {
+		all = []Type{a.typ}
+	}
+	for _, s := range all {
+		q := ctorParams(s)
+		if len(ps) == 0 && len(q) == 0 || sameCall(&Signature{Params: ps}, &Signature{Params: q}) {
+			return false
+		}
+	}
+	c.siblings[a.typ] = append(all, b.typ)
 	return true
 }
 
@@ -115,11 +137,7 @@ func (c *checker) lookup(name string, global bool, accept func(Object) bool) []O
 			}
 			return found
 		}
-		if s.barrier {
-			s = c.global
-		} else {
-			s = s.parent
-		}
+		s = s.parent
 	}
 	return nil
 }

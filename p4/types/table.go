@@ -384,6 +384,21 @@ func (c *checker) sameExpr(a, b ast.Expr) bool {
 			}
 		}
 		return true
+	case *ast.StructExpr:
+		b, ok := b.(*ast.StructExpr)
+		if !ok || len(a.Fields) != len(b.Fields) {
+			return false
+		}
+		values := map[string]ast.Expr{}
+		for _, kv := range b.Fields {
+			values[identName(kv.Name)] = kv.Value
+		}
+		for _, kv := range a.Fields {
+			if v := values[identName(kv.Name)]; v == nil || !c.sameExpr(kv.Value, v) {
+				return false
+			}
+		}
+		return true
 	case *ast.ListExpr:
 		b, ok := b.(*ast.ListExpr)
 		if !ok || len(a.Elems) != len(b.Elems) {

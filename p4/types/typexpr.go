@@ -222,10 +222,6 @@ func (c *checker) specialized(te *ast.SpecializedType) Type {
 	bad := false
 	for _, a := range te.Args {
 		t := c.typ(a)
-		if t == VoidType {
-			c.err(a, CodeBadType, "void cannot be a type argument")
-			t = InvalidType
-		}
 		bad = bad || t == InvalidType
 		args = append(args, t)
 	}
@@ -275,9 +271,12 @@ func (c *checker) arrayType(te *ast.ArrayType) Type {
 	if v == nil || elem == InvalidType {
 		return InvalidType
 	}
-	if v.Sign() <= 0 {
+	if v.Sign() < 0 {
 		c.err(te.Size, CodeWidth, "the size of an array must be positive, not %s", v)
 		return InvalidType
+	}
+	if v.Sign() == 0 {
+		c.warn(te.Size, CodeEmptyArray, "the array has no elements")
 	}
 	if !v.IsInt64() || v.Int64() > maxArray {
 		c.err(te.Size, CodeWidth, "the size of an array cannot be larger than %d", maxArray)
@@ -304,12 +303,12 @@ func (c *checker) cannotHold(container string, t Type) string {
 			}
 			return ""
 		case InfIntKind:
-			if container != "list" {
+			if container != "list" && container != "tuple" {
 				return "an int has no width; use bit<W> or int<W>"
 			}
 			return ""
 		case StringKind, MatchKindKind:
-			if container != "list" {
+			if container != "list" && (container != "tuple" || u.Kind == StringKind) {
 				return "values of that type exist at compile time only"
 			}
 			return ""
