@@ -25,11 +25,11 @@ const (
 	TraceEgress   // egress begins on Port
 	TraceTransmit // the packet left by Port
 	TraceDrop     // Name is the reason
-	TraceClone
-	TraceReplicate
-	TraceResubmit
-	TraceRecirculate
-	TraceDigest
+	TraceClone       // Packet is a clone of From
+	TraceReplicate   // Packet is the copy of From for Port
+	TraceResubmit    // the packet enters the parser again as it came
+	TraceRecirculate // the packet enters the parser again as the deparser left it
+	TraceDigest      // Name is the digest
 )
 
 var traceNames = [...]string{"parser state", "table", "action", "primitive", "condition", "receive", "ingress", "enqueue",
@@ -47,6 +47,7 @@ func (k TraceKind) String() string {
 type TraceEvent struct {
 	Kind   TraceKind
 	Packet uint64 // number of the packet; copies have numbers of their own
+	From   uint64 // clone, replicate: the packet that was copied
 	Now    int64
 	Name   string // of the state, table, action, primitive, condition, or drop reason
 	Port   uint32

@@ -141,15 +141,15 @@ func (s *Switch) cloneIngress(p *packet, st *pipeline.State, start int, ingressP
 	s.prog.ResetMetadata(c.w)
 	s.prog.CopyFieldList(list, c.w, p.w)
 	s.std.instanceType.Set(c.w, instanceIngressClone)
-	s.sendClone(c, cs, now)
+	s.sendClone(c, cs, now, p.id)
 }
 
-func (s *Switch) sendClone(c *packet, cs CloneSession, now int64) {
+func (s *Switch) sendClone(c *packet, cs CloneSession, now int64, from uint64) {
 	if cs.TruncateTo > 0 {
 		c.cut(cs.TruncateTo)
 	}
 	if s.opt.Tracer != nil {
-		s.trace(pipeline.TraceEvent{Kind: pipeline.TraceClone, Packet: c.id, Now: now})
+		s.trace(pipeline.TraceEvent{Kind: pipeline.TraceClone, Packet: c.id, From: from, Now: now})
 	}
 	s.replicate(c, cs.Replicas, cs.Class, now)
 }
@@ -173,9 +173,6 @@ func (s *Switch) multicast(p *packet, mgid uint32, now int64) {
 		s.drop(p, DropNoGroup)
 		return
 	}
-	if s.opt.Tracer != nil {
-		s.trace(pipeline.TraceEvent{Kind: pipeline.TraceReplicate, Packet: p.id, Now: now})
-	}
 	s.replicate(p, rs, int(s.std.priority.get(p.w)), now)
 }
 
@@ -191,6 +188,9 @@ func (s *Switch) replicate(p *packet, rs []Replica, class int, now int64) {
 			c = s.copyPacket(p, p.off)
 			copy(c.w, p.w)
 			c.truncate = p.truncate
+		}
+		if s.opt.Tracer != nil {
+			s.trace(pipeline.TraceEvent{Kind: pipeline.TraceReplicate, Packet: c.id, From: p.id, Now: now, Port: r.Port})
 		}
 		s.std.egressRid.set(c.w, uint64(r.Instance))
 		s.enqueue(c, r.Port, class, now)
@@ -277,7 +277,7 @@ func (s *Switch) cloneEgress(p *packet, st *pipeline.State) {
 		s.drop(c, DropPasses)
 		return
 	}
-	s.sendClone(c, cs, st.Now)
+	s.sendClone(c, cs, st.Now, p.id)
 }
 
 func (s *Switch) recirculate(p *packet, list int, now int64) {

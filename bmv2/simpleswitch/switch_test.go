@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"khop/bmv2/config"
@@ -370,6 +371,35 @@ func TestSwap(t *testing.T) {
 	expect(t, drain(s, 0))
 	expect(t, send(t, s, 0, 0, "00000000"), out{1, "00000000"})
 	expectDrops(t, s, map[Reason]uint64{DropNoProgram: 1, DropSwap: 1})
+}
+
+// TestSharedProgram runs one program in several switches at once; go test -race sees whether it is immutable.
+func TestSharedProgram(t *testing.T) {
+	c := tagged(16, 128)
+	c.Registers = []config.Register{{Name: "r", Size: 1, Width: 100}}
+	r := ct.Named(config.KindRegisterArray, "r")
+	ct.Run(c, "ingress", egressTo(1), ct.P("register_read", ct.S(1), r, ct.N(0)),
+		ct.P("register_write", r, ct.N(0), ct.Op("+", ct.S(1), ct.F("tag", "a"))), ct.Assign(ct.F("tag", "c"), ct.S(1)))
+	p := link(t, c)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			s, err := New(p, Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			last := ""
+			for n := range 100 {
+				s.Receive(int64(n), 0, []byte{byte(i), 0, 0, 0})
+				s.Transmit(int64(n), func(_ uint32, f []byte) { last = hex.EncodeToString(f) })
+			}
+			if want := fmt.Sprintf("%02x00%04x", i, 99*i); last != want {
+				t.Errorf("switch %d: last frame %s, want %s", i, last, want)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestOptions(t *testing.T) {
