@@ -19,12 +19,12 @@ const (
 	TracePrimitive                  // a primitive is about to run
 	TraceCondition                  // a condition was evaluated: Hit is its value
 
-	TraceReceive  // a packet arrived on Port
-	TraceIngress  // ingress begins
-	TraceEnqueue  // the packet (or copy) was queued for Port
-	TraceEgress   // egress begins on Port
-	TraceTransmit // the packet left by Port
-	TraceDrop     // Name is the reason
+	TraceReceive     // a packet arrived on Port
+	TraceIngress     // ingress begins
+	TraceEnqueue     // the packet (or copy) was queued for Port
+	TraceEgress      // egress begins on Port
+	TraceTransmit    // the packet left by Port
+	TraceDrop        // Name is the reason
 	TraceClone       // Packet is a clone of From
 	TraceReplicate   // Packet is the copy of From for Port
 	TraceResubmit    // the packet enters the parser again as it came
