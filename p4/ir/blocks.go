@@ -197,6 +197,7 @@ func (l *lowerer) instantiate(o *types.Instance, path string, parent *blockInst)
 		return l.extern(o, t, path, parent.scope)
 	case *types.Block:
 		bi := l.newInst(t, o.Call.Args, controlName(path, o.Name(), o.Annos()), parent.scope, parent)
+		bi.scope.Inst = o
 		bi.sites = parent.sites * l.countSites(parent.block, o)
 		return bi
 	}

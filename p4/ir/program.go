@@ -293,7 +293,8 @@ type Digest struct {
 
 // Scope is an instance of a parser or control, or the top level, as the control plane sees it.
 type Scope struct {
-	Name      string // path of the instance; "" at top level
+	Name      string          // path of the instance; "" at top level
+	Inst      *types.Instance // nil for the blocks of main and for direct application
 	Block     *types.Block
 	Children  []*Scope
 	Tables    []*Table
