@@ -145,7 +145,11 @@ func parseHeaderType(n *node) HeaderType {
 			}
 		}
 		if len(it) == 3 {
-			f.Signed = it[2].boolean()
+			if _, num := it[2].v.(json.Number); num { // p4c writes 0 for a bool field
+				f.Signed = it[2].natural(1) == 1
+			} else {
+				f.Signed = it[2].boolean()
+			}
 		}
 		return f
 	})
