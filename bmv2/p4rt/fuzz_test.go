@@ -13,7 +13,7 @@ import (
 
 func bareAgent(t testing.TB) *Agent {
 	t.Helper()
-	d, err := device.New(nil, device.Options{Clock: &manualClock{}, Switch: simpleswitch.Options{CPUPort: cpuPort, Seed: 1}})
+	d, err := device.New(nil, device.Options{Clock: device.NewManualClock(0), Switch: simpleswitch.Options{CPUPort: cpuPort, Seed: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
-	"sync"
 	"testing"
 
 	configv1 "github.com/p4lang/p4runtime/go/p4/config/v1"
@@ -34,66 +32,10 @@ const (
 	deviceID                                        uint64 = 7
 )
 
-// manualClock is a clock that stands still until Advance.
-type manualClock struct {
-	mu     sync.Mutex
-	now    int64
-	timers []*manualTimer
-}
-
-type manualTimer struct {
-	at int64
-	f  func()
-}
-
-func (c *manualClock) Now() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *manualClock) Epoch() int64 { return 1_700_000_000_000_000_000 }
-
-func (c *manualClock) AfterFunc(d int64, f func()) func() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := &manualTimer{c.now + d, f}
-	c.timers = append(c.timers, t)
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.timers = slices.DeleteFunc(c.timers, func(o *manualTimer) bool { return o == t })
-	}
-}
-
-// Advance moves the time on, and runs the timers that are due, in their order, at their times.
-func (c *manualClock) Advance(d int64) {
-	c.mu.Lock()
-	end := c.now + d
-	for {
-		var first *manualTimer
-		for _, t := range c.timers {
-			if t.at <= end && (first == nil || t.at < first.at) {
-				first = t
-			}
-		}
-		if first == nil {
-			break
-		}
-		c.timers = slices.DeleteFunc(c.timers, func(o *manualTimer) bool { return o == first })
-		c.now = max(c.now, first.at)
-		c.mu.Unlock()
-		first.f()
-		c.mu.Lock()
-	}
-	c.now = end
-	c.mu.Unlock()
-}
-
 // lab is a server with one device on manual time, and a client.
 type lab struct {
 	t      testing.TB
-	clock  *manualClock
+	clock  *device.ManualClock
 	dev    *device.Device
 	srv    *Server
 	agent  *Agent
@@ -105,7 +47,7 @@ type lab struct {
 
 func newLab(t testing.TB, opts ...grpc.DialOption) *lab {
 	t.Helper()
-	l := &lab{t: t, clock: &manualClock{}, ports: map[uint32]port.Port{}, out: map[uint32]chan string{}}
+	l := &lab{t: t, clock: device.NewManualClock(1_700_000_000_000_000_000), ports: map[uint32]port.Port{}, out: map[uint32]chan string{}}
 	var err error
 	l.dev, err = device.New(nil, device.Options{Clock: l.clock, Switch: simpleswitch.Options{CPUPort: cpuPort, PriorityQueues: 2, Seed: 1}})
 	if err != nil {
