@@ -168,7 +168,7 @@ func (p *preprocessor) include(at place, name string, system bool) {
 		}
 		text, err := p.opts.ReadFile(path)
 		if err == nil {
-			p.enter(at, path, text, false)
+			p.enter(at, path, text, system, false)
 			return
 		}
 		if !os.IsNotExist(err) {
@@ -178,7 +178,7 @@ func (p *preprocessor) include(at place, name string, system bool) {
 	}
 	if p.opts.Builtin != nil {
 		if text, ok := p.opts.Builtin(name); ok {
-			p.enter(at, "<built-in>/"+name, text, true)
+			p.enter(at, "<built-in>/"+name, text, true, true)
 			return
 		}
 	}
@@ -189,7 +189,7 @@ func (p *preprocessor) include(at place, name string, system bool) {
 	p.errorAt(at, CodeInclude, hint, "file %s is not found", name)
 }
 
-func (p *preprocessor) enter(at place, path string, text []byte, builtin bool) {
+func (p *preprocessor) enter(at place, path string, text []byte, system, builtin bool) {
 	if p.once[path] {
 		return
 	}
@@ -199,6 +199,7 @@ func (p *preprocessor) enter(at place, path string, text []byte, builtin bool) {
 	}
 	f := p.m.add(path, text)
 	p.m.files[f].builtin = builtin
+	p.m.files[f].system = system || p.m.files[at.file].system
 	p.m.files[f].from = at
 	p.file(f)
 }

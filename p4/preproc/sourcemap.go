@@ -17,6 +17,7 @@ type sourceFile struct {
 	name    string
 	text    string
 	builtin bool
+	system  bool  // included with <...>, or by such a file
 	from    place // the #include
 	lines   []int // offsets of the first byte of each line, made when first needed
 	// renamed holds the #line directives carried out, in order.
@@ -65,6 +66,11 @@ func (m *Map) Position(pos diag.Pos) diag.Position {
 		return diag.Position{}
 	}
 	return m.position(m.source(int(pos) - 1))
+}
+
+// System tells whether a position lies in a library: a file included with <...> or built in, or a file that such a one includes.
+func (m *Map) System(pos diag.Pos) bool {
+	return pos != diag.NoPos && len(m.segments) > 0 && m.files[m.source(int(pos)-1).file].system
 }
 
 // source returns the place that the output at offset off comes from.
