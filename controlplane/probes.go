@@ -30,7 +30,7 @@ type leafProbes struct {
 	next     int64
 	last     int64
 	round    uint32
-	late     uint64 // probes sent more than one interval after their time
+	late     uint64 // times that the schedule started afresh
 	window   window
 }
 
@@ -101,8 +101,13 @@ func (c *Controller) NextProbe() (at int64, ok bool) {
 	return at, true
 }
 
-// SendProbes sends every probe that is due by now: one packet-out per ToR, each with the round after the ToR's last. A
-// ToR that is late by more than an interval is not made to catch up, but its rounds have no gap.
+// maxBehind is how many intervals a ToR may be late and still catch up, so that timers that are coarser than an interval
+// don't change the rate.
+const maxBehind = 8
+
+// SendProbes sends the probes that are due by now, at most one packet-out per ToR, each with the round after the ToR's
+// last. NextProbe tells whether more are due. A ToR that is later than maxBehind intervals starts its schedule afresh, but
+// its rounds have no gap.
 func (c *Controller) SendProbes() error {
 	now := c.opts.Now()
 	p := c.prober
@@ -124,7 +129,7 @@ func (c *Controller) SendProbes() error {
 		}
 		l.last = now
 		l.window.add(now)
-		if l.next += int64(l.interval); l.next <= now {
+		if l.next += int64(l.interval); now-l.next > maxBehind*int64(l.interval) {
 			l.next = now + int64(l.interval)
 			l.late++
 		}
@@ -204,7 +209,7 @@ type ProbeStatus struct {
 	ToR        string  `json:"tor"`
 	IntervalUS float64 `json:"interval_us"`
 	Sent       uint32  `json:"sent"` // the last round, which counts from 1
-	Late       uint64  `json:"late"`
+	Late       uint64  `json:"late"` // times that the schedule could not be kept and started afresh
 	Measured   uint64  `json:"measured_intervals"`
 	MeanUS     float64 `json:"mean_us"`
 	MinUS      float64 `json:"min_us"`
