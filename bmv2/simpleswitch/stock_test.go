@@ -20,7 +20,9 @@ import (
 
 // TestStock compares with stock simple_switch: the same program without entries, the same random packets, frames equal at
 // every port and in order. It runs when KHOP_SIMPLE_SWITCH names the binary; KHOP_BMV2_JSON may name a directory with more
-// programs (*.json, and beside them *.stf whose packets serve as seeds).
+// programs (*.json, and beside them *.stf whose packets serve as seeds). simple_switch takes a file as fast as it can, so
+// egress may run later than here: programs whose ingress and egress share registers, or that use the time, may differ, and
+// so may programs that read fields of invalid headers (undefined there, zero here).
 func TestStock(t *testing.T) {
 	binary := os.Getenv("KHOP_SIMPLE_SWITCH")
 	if binary == "" {
@@ -57,7 +59,7 @@ func TestStock(t *testing.T) {
 			var got [stockPorts][]string
 			for i, f := range in {
 				now := int64(i) * stockGap
-				s.Receive(now, uint32(i%stockInputs), f)
+				s.Receive(now, stockInput, f)
 				s.Transmit(now, func(port uint32, f []byte) {
 					if port < stockPorts {
 						got[port] = append(got[port], hex.EncodeToString(f))
@@ -74,9 +76,9 @@ func TestStock(t *testing.T) {
 }
 
 const (
-	stockPorts  = 9
-	stockInputs = 3
-	stockGap    = 2_000_000 // nanoseconds between packets, so that simple_switch takes them in order
+	stockPorts = 9
+	stockInput = 1         // the port by which all packets enter; simple_switch reads each port's file by itself
+	stockGap   = 2_000_000 // nanoseconds between packets
 )
 
 // randomFrames makes frames at random, most of them by changing bytes of the packets of the STF file beside the program.
@@ -129,8 +131,8 @@ func runStock(t *testing.T, binaryName, program string, frames [][]byte) (out [s
 	for i := range stockPorts {
 		file := slices.Clone(header)
 		for j, f := range frames {
-			if j%stockInputs != i {
-				continue
+			if i != stockInput {
+				break
 			}
 			at := int64(j)*stockGap/1000 + 1_000_000
 			for _, v := range []int64{at / 1e6, at % 1e6, int64(len(f)), int64(len(f))} {
