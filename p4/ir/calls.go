@@ -163,9 +163,35 @@ func (l *lowerer) inlineAction(c *types.Call, n ast.Node) {
 		nf.outer = nil
 	}
 	nf.path = joinPath(l.pathOf(), a.Name())
+	l.noteCall(a)
+	nf.called = true
 	l.bind(nf, c.Args, a.Decl.Body, n)
 	l.inBody(nf, a.Decl.Body.List, n)
 	l.calls--
+}
+
+// noteCall tells the control plane of an action that an apply block calls.
+func (l *lowerer) noteCall(a *types.Action) {
+	for f := l.fr; f != nil; f = f.caller {
+		if f.action || f.called {
+			return
+		}
+	}
+	f := l.instFrame()
+	if f == nil {
+		return
+	}
+	for _, c := range f.inst.scope.Called {
+		if c.Decl == a {
+			return
+		}
+	}
+	path := ""
+	if a.Owner != nil {
+		path = f.path
+	}
+	f.inst.scope.Called = append(f.inst.scope.Called,
+		&Action{Name: controlName(path, a.Name(), a.Annos()), Decl: a, Node: a.Decl, Code: &Code{}})
 }
 
 func joinPath(path, name string) string {

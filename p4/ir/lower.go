@@ -87,6 +87,7 @@ type frame struct {
 	copyOut []copyOut
 	inst    *blockInst // set for the frame of an instance of a parser or control
 	action  bool       // body of an action that a table runs
+	called  bool       // body of an action that is called
 	path    string
 }
 

@@ -301,4 +301,6 @@ type Scope struct {
 	Externs   []*Extern
 	ValueSets []*ValueSet
 	Digests   []*Digest
+	// Called are the actions that the apply block calls itself.
+	Called []*Action
 }

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"math/big"
+	"strings"
 
 	"khop/p4/ast"
 	"khop/p4/types"
@@ -128,15 +129,18 @@ func keyText(e ast.Expr) string {
 	case *ast.Index:
 		return keyText(e.X) + "[" + keyText(e.Index) + "]"
 	case *ast.IntLit:
-		if e.Value != nil {
-			return e.Value.String()
+		if e.Value == nil {
+			return e.Text
 		}
-		return e.Text
+		if strings.Contains(strings.ToLower(e.Text), "0x") {
+			return "0x" + e.Value.Text(16)
+		}
+		return e.Value.String()
 	case *ast.Slice:
 		return keyText(e.X) + "[" + keyText(e.Hi) + ":" + keyText(e.Lo) + "]"
 	case *ast.CallExpr:
-		if len(e.Args) == 0 {
-			return keyText(e.Fun) + "()"
+		if m, ok := e.Fun.(*ast.Member); ok && m.Name.Name == "isValid" {
+			return keyText(m.X) + ".$valid$"
 		}
 	case *ast.Binary:
 		if e.Op == "&" {

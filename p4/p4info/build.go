@@ -85,6 +85,12 @@ func scopeItems(s *ir.Scope) []any {
 				}
 			}
 		}
+		for _, a := range s.Called {
+			if a.Decl.Owner == nil && !seen[a] {
+				seen[a] = true
+				out = append(out, a)
+			}
+		}
 		for _, c := range s.Children {
 			global(c)
 		}
@@ -100,6 +106,9 @@ func localItems(s *ir.Scope) []any {
 		for _, a := range tableActions(t) {
 			used[a.Action.Decl] = append(used[a.Action.Decl], a.Action)
 		}
+	}
+	for _, a := range s.Called {
+		used[a.Decl] = append(used[a.Decl], a)
 	}
 	expanded := map[*ir.Scope]bool{}
 	for _, o := range s.Block.Locals {
