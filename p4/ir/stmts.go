@@ -171,8 +171,8 @@ func (l *lowerer) storageFor(o types.Object, n ast.Node) Loc {
 // invalidate makes the headers at a place invalid.
 func (l *lowerer) invalidate(p Loc, n ast.Node) {
 	seen := map[*Header]bool{}
-	leaves(p, func(h *Header, _ *Field) {
-		if !h.Metadata && !seen[h] {
+	leaves(p, func(h *Header, f *Field) {
+		if f == nil && !h.Metadata && !seen[h] {
 			seen[h] = true
 			l.code.prim(n, "remove_header", h)
 		}
