@@ -30,6 +30,7 @@ type Client struct {
 	sendMu sync.Mutex
 
 	packetOuts atomic.Uint64 // sent
+	backup     atomic.Bool   // another controller has become primary
 
 	handledMu sync.Mutex
 	handled   uint64        // stream messages that the handler has finished with, arbitration apart
@@ -43,8 +44,8 @@ type Client struct {
 var ErrNotPrimary = errors.New("another controller is primary for the device; use a higher election id")
 
 // Open starts a session on conn with the device of the given id and waits until the server has made it primary.
-// handle is called for each stream message but arbitration answers, one at a time and in order, on a goroutine of the
-// client. electionID is the low half of the 128-bit election id.
+// handle is called for each stream message, one at a time and in order, on a goroutine of the client; of arbitration
+// updates it gets only those that tell that the session has lost its primary role. electionID is the low half of the 128-bit election id.
 func Open(ctx context.Context, conn grpc.ClientConnInterface, device, electionID uint64, handle func(*p4v1.StreamMessageResponse)) (*Client, error) {
 	streamCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Client{
@@ -106,7 +107,10 @@ func (c *Client) receive(handle func(*p4v1.StreamMessageResponse)) {
 			c.errMu.Unlock()
 			return
 		}
-		if m.GetArbitration() != nil {
+		if a := m.GetArbitration(); a != nil {
+			if c.backup.Store(codes.Code(a.GetStatus().GetCode()) != codes.OK); c.backup.Load() {
+				handle(m)
+			}
 			continue
 		}
 		handle(m)
@@ -123,6 +127,17 @@ func (c *Client) Close() {
 	c.cancel()
 	<-c.done
 }
+
+// OpenReader returns a client that reads only: it opens no stream, so that it disturbs no primary.
+func OpenReader(conn grpc.ClientConnInterface, device uint64) *Client {
+	c := &Client{rpc: p4v1.NewP4RuntimeClient(conn), device: device, cancel: func() {}, done: make(chan struct{}), changed: make(chan struct{})}
+	c.backup.Store(true)
+	close(c.done)
+	return c
+}
+
+// Primary reports whether the session is the device's primary and so may write and send.
+func (c *Client) Primary() bool { return !c.backup.Load() && c.Err() == nil }
 
 // Err returns why the stream ended, or nil while it is open.
 func (c *Client) Err() error {

@@ -55,6 +55,8 @@ type session struct {
 	prog   *Program
 	client *Client
 	addr   string // what the user knows it by
+
+	lastError string // that the handler told
 }
 
 // New makes a controller without connections.
@@ -88,6 +90,17 @@ func (c *Controller) Fabric() *fabric.Fabric { return c.fabric }
 // Program returns the compiled program of a role, or nil.
 func (c *Controller) Program(role fabric.Role) *Program { return c.programs[role] }
 
+// ConnectReader is Connect for a controller that only plans: it opens no session that could take a switch away from the
+// controller that steers it.
+func (c *Controller) ConnectReader(name, addr string, conn grpc.ClientConnInterface) error {
+	sw := c.fabric.Switch(name)
+	if sw == nil {
+		return fmt.Errorf("the fabric has no switch %q; it has %s", name, c.switchNames())
+	}
+	c.add(&session{sw: sw, prog: c.programs[sw.Role], addr: addr, client: OpenReader(conn, sw.DeviceID)})
+	return nil
+}
+
 // Connect starts the session with a switch over a gRPC connection. addr is for messages.
 func (c *Controller) Connect(ctx context.Context, name, addr string, conn grpc.ClientConnInterface) error {
 	sw := c.fabric.Switch(name)
@@ -105,17 +118,21 @@ func (c *Controller) Connect(ctx context.Context, name, addr string, conn grpc.C
 	}
 	s.client = client
 	close(ready)
+	c.add(s)
+	return nil
+}
+
+func (c *Controller) add(s *session) {
 	c.sessionsMu.Lock()
 	defer c.sessionsMu.Unlock()
 	for i, x := range c.fabric.Switches {
-		if x == sw {
+		if x == s.sw {
 			if old := c.sessions[i]; old != nil {
 				old.client.Close()
 			}
 			c.sessions[i] = s
 		}
 	}
-	return nil
 }
 
 func (c *Controller) switchNames() string {
@@ -197,9 +214,16 @@ func (c *Controller) handle(s *session, m *p4v1.StreamMessageResponse) {
 		err = c.handlePacketIn(s, u.Packet)
 	case *p4v1.StreamMessageResponse_Error:
 		err = fmt.Errorf("the switch refused a message: %s", u.Error.GetMessage())
+	case *p4v1.StreamMessageResponse_Arbitration:
+		err = ErrNotPrimary
 	}
-	if err != nil {
-		c.stats.errors.Add(1)
+	if err == nil {
+		return
+	}
+	c.stats.errors.Add(1)
+	// The handler runs on one goroutine per session. What repeats is told once.
+	if text := err.Error(); text != s.lastError {
+		s.lastError = text
 		c.log.Error("stream message", "switch", s.sw.Name, "error", err)
 	}
 }
@@ -235,7 +259,7 @@ func (c *Controller) Status() Status {
 	for _, sw := range c.fabric.Switches {
 		x := SwitchStatus{Name: sw.Name, Role: sw.Role, DeviceID: sw.DeviceID}
 		if s := c.sessionOf(sw); s != nil {
-			x.Address, x.Connected = s.addr, s.client.Err() == nil
+			x.Address, x.Connected = s.addr, s.client.Primary()
 		}
 		st.Switches = append(st.Switches, x)
 	}

@@ -119,7 +119,7 @@ func (c *Controller) SendProbes() error {
 			continue
 		}
 		s := c.sessionOf(l.leaf)
-		if s == nil {
+		if s == nil || !s.client.Primary() {
 			l.next = now + int64(l.interval)
 			continue
 		}

@@ -111,7 +111,6 @@ datagram, or NUMBER@pcap:IN[,OUT] for capture files.`,
 	fl.BoolVar(&f.noP4, "no-p4", false, "start without a program; packets are dropped until a client sets a pipeline")
 	fl.StringVar(&f.p4info, "p4info", "", "P4Info of PROG.json (.txtpb or .txt, .json, or binary); clients may then write without setting a pipeline")
 	fl.StringVar(&f.pcap, "pcap", "", "record the frames of each port in DIR/portNUMBER.pcap")
-	fl.Lookup("pcap").NoOptDefVal = "."
 	fl.IntVar(&f.useFiles, "use-files", -1, "use INTERFACE_in.pcap and INTERFACE_out.pcap instead of interfaces, after this many seconds")
 	fl.StringVarP(&f.logLevel, "log-level", "L", "info", "trace, debug, info, warn, error or off")
 	fl.StringVar(&f.logFile, "log-file", "", "write the log to this file")

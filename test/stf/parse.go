@@ -241,7 +241,7 @@ func (p *parser) action() (name string, args []Pair, err error) {
 			return "", nil, err
 		}
 		if p.next() != ":" {
-			return "", nil, fmt.Errorf("argument %s is not followed by :", arg)
+			return "", nil, fmt.Errorf("argument %s is not followed by a colon", arg)
 		}
 		value, err := p.name("a value")
 		if err != nil {

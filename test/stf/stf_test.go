@@ -58,7 +58,7 @@ func TestParseErrors(t *testing.T) {
 		"add":                        "the line ends where a table should be",
 		"add t k:":                   "has no value",
 		"add t k:1 act":              "not followed by (",
-		"add t k:1 act(a)":           "not followed by :",
+		"add t k:1 act(a)":           "not followed by a colon",
 		"add t k:1 act(a:1 b:2)":     "not by , or )",
 		"add t k:1 act() x":          "too much",
 		"add t \"k:1 act()":          "quote is not closed",
