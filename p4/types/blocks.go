@@ -132,8 +132,10 @@ func (c *checker) states(d *ast.ParserDecl, b *Block) {
 	c.scope.names["reject"] = append(c.scope.names["reject"], reject)
 	c.ctx.place = inState
 	for _, s := range b.States {
+		s.used = true // reachable tells which are used
 		c.state(s)
 	}
+	c.reachable(d, b)
 }
 
 func (c *checker) state(s *State) {
@@ -199,6 +201,11 @@ func (c *checker) instantiation(d *ast.Instantiation) {
 // instancePlace checks where objects of a type may be instantiated (specification appendix F).
 func (c *checker) instancePlace(n ast.Node, t Type) {
 	p := c.ctx.place
+	switch p {
+	case inState, inApply, inAction, inFunction, inMethod:
+		c.err(n, CodeInstance, "nothing can be instantiated %s", p).hint("move it to the local declarations of the parser or control")
+		return
+	}
 	switch t := t.(type) {
 	case *Block:
 		switch {
@@ -207,21 +214,14 @@ func (c *checker) instancePlace(n ast.Node, t Type) {
 		case p == atTop:
 			c.err(n, CodeInstance, "a %s cannot be instantiated at top level", t.Kind).
 				hint("pass %s() as an argument to the package, or instantiate it in another %s", t.Name, t.Kind)
-		case t.Kind == ControlBlock && (p == inParserLocals || p == inState):
+		case t.Kind == ControlBlock && p == inParserLocals:
 			c.err(n, CodeInstance, "a control cannot be instantiated in a parser")
-		case t.Kind == ParserBlock && (p == inControlLocals || p == inApply):
+		case t.Kind == ParserBlock && p == inControlLocals:
 			c.err(n, CodeInstance, "a parser cannot be instantiated in a control")
-		case p == inAction || p == inFunction || p == inMethod:
-			c.err(n, CodeInstance, "a %s cannot be instantiated %s", t.Kind, p)
 		}
 	case *Package:
 		if p != atTop {
 			c.err(n, CodeInstance, "a package cannot be instantiated %s", p)
-		}
-	case *Extern:
-		if p == inAction || p == inFunction {
-			c.err(n, CodeInstance, "an extern cannot be instantiated %s", p).
-				hint("instantiate it in the enclosing control or parser")
 		}
 	}
 }
@@ -234,6 +234,9 @@ func (c *checker) objectInit(inst *Instance, d *ast.Instantiation) {
 	x, _ := inst.typ.(*Extern)
 	if x == nil && inst.typ != InvalidType {
 		c.err(d, CodeBadMethod, "only an extern object can have an initializer, not %s", inst.typ)
+	}
+	if x != nil && len(d.Init) > 0 && !x.implicitCtor() {
+		c.errAt(posOf(d.Name, d), d.To, CodeBadMethod, "extern %s has no abstract methods, so it takes no initializer", x)
 	}
 	outerThis := c.this
 	c.this = inst
@@ -323,7 +326,9 @@ func (c *checker) matchesAbstract(f *Func, x *Extern) {
 		}
 	}
 	if abstract == nil {
-		c.err(f.Proto.Name, CodeBadMethod, "%s has no abstract method %s to implement", x, quote(f.name)).hintNear(near.best)
+		if x.implicitCtor() {
+			c.err(f.Proto.Name, CodeBadMethod, "%s has no abstract method %s to implement", x, quote(f.name)).hintNear(near.best)
+		}
 		return
 	}
 	if !implements(f.Sig, abstract.Sig) {

@@ -227,11 +227,17 @@ func (c *checker) finishArgs(bound []boundArg, s subst, of argRules) ([]Arg, boo
 type argRules struct {
 	// runtime is set where directionless parameters take run-time values: for actions and externs.
 	runtime bool
+	// body is set for functions: those with a body cannot take run-time values for an int or a string.
+	body bool
 }
 
 func (c *checker) oneArg(p *Param, x operand, t Type, of argRules) bool {
 	if x.typ == InvalidType || t == InvalidType {
 		return x.typ != InvalidType
+	}
+	if resolve(t) == DontCareType {
+		c.err(x.expr, CodeInfer, "the type of parameter %s is not known: _ stands for it", quote(p.name))
+		return false
 	}
 	what := "argument " + quote(p.name)
 	switch p.Dir {
@@ -252,7 +258,7 @@ func (c *checker) oneArg(p *Param, x operand, t Type, of argRules) bool {
 	if !c.assign(&x, t, what) {
 		return false
 	}
-	if p.Dir == ast.None && !of.runtime && x.mode != ConstMode {
+	if p.Dir == ast.None && x.mode != ConstMode && (!of.runtime || of.body && compileTimeOnly(t)) {
 		c.err(x.expr, CodeNotConst, "%s must be known at compile time, because its parameter has no direction", what)
 		return false
 	}
@@ -357,8 +363,9 @@ func (c *checker) funcCall(e *ast.CallExpr, fun ast.Expr, objs []Object) operand
 	if !ok {
 		return bad(e)
 	}
-	// An extern decides on its own whether it needs a directionless argument at compile time.
-	call.Args, ok = c.finishArgs(bound, s, argRules{runtime: kind != CallFunc})
+	// Whether an extern needs a directionless argument at compile time is its own affair.
+	// A factory's arguments are those of a constructor.
+	call.Args, ok = c.finishArgs(bound, s, argRules{runtime: !isObjectType(res), body: kind == CallFunc})
 	call.Result = s.apply(res)
 	for _, p := range f.Sig.TypeParams {
 		call.TypeArgs = append(call.TypeArgs, s.apply(p))
@@ -369,13 +376,22 @@ func (c *checker) funcCall(e *ast.CallExpr, fun ast.Expr, objs []Object) operand
 		c.coreMethod(e, call)
 	}
 	y := result(e, call.Result)
-	if isObjectType(call.Result) {
-		y.mode = ConstMode // a factory: the object is made at compile time
+	if isObjectType(call.Result) || c.ctx.inCtor && constArgs(bound) {
+		y.mode = ConstMode // a factory: the object, or the argument of a constructor, is made at compile time
 	}
 	if ok && f.Decl == nil && f.Recv == nil && f.name == "static_assert" {
 		c.staticAssert(e, call, &y)
 	}
 	return y
+}
+
+func constArgs(bound []boundArg) bool {
+	for _, b := range bound {
+		if b.given && b.x.mode != ConstMode {
+			return false
+		}
+	}
+	return true
 }
 
 // typeArgsOnly checks the type arguments of a call that is wrong already.
@@ -400,15 +416,16 @@ func result(e ast.Expr, t Type) operand {
 
 // wellFormed reports parameter types that type arguments made illegal.
 func (c *checker) wellFormed(n ast.Node, call *Call) {
-	for i, a := range call.Args {
-		if a.Type == InvalidType {
+	for _, a := range call.Args {
+		if a.Type == InvalidType || a.Type == DontCareType {
 			continue
 		}
-		if _, generic := call.Args[i].Param.typ.(*TypeParam); generic {
-			if a.Type == InfIntType || a.Type == StringType || a.Type == MatchKindType {
-				if a.Param.Dir != ast.None {
-					c.err(n, CodeParamType, "parameter %s would have type %s, whose values exist at compile time only", quote(a.Param.name), a.Type).
-						hint("give the value a width, for instance with a cast")
+		if _, generic := a.Param.typ.(*TypeParam); generic && a.Type != MatchKindType {
+			if why := paramTypeProblem(a.Type, a.Param.Dir, paramsOf{what: "function", proto: true}); why != "" {
+				r := c.err(n, CodeParamType, "parameter %s would have type %s: %s", quote(a.Param.name), a.Type, why)
+				if a.Type == InfIntType {
+					r.Message = "parameter " + quote(a.Param.name) + " would have type int, which has no width"
+					r.hint("give the value a width, for instance 32w1")
 				}
 				continue
 			}
@@ -416,6 +433,10 @@ func (c *checker) wellFormed(n ast.Node, call *Call) {
 		if why := c.illFormed(a.Type); why != "" {
 			c.err(n, CodeBadType, "parameter %s would have type %s: %s", quote(a.Param.name), a.Type, why)
 		}
+	}
+	if call.Result == InfIntType && call.Func != nil && call.Func.Sig.Result != InfIntType {
+		c.err(n, CodeInfer, "the result would have type int, which has no width").hint("give the argument a width, for instance 32w1")
+		return
 	}
 	if call.Result != nil {
 		if why := c.illFormed(call.Result); why != "" {
@@ -621,6 +642,15 @@ func (c *checker) constructorCall(e *ast.CallExpr, t Type) operand {
 	}
 	call.Expr = e
 	c.info.Calls[e] = call
+	if x, ok := call.Type.(*Extern); ok {
+		for _, m := range x.Methods() {
+			if m.Abstract && findAnno(m.annos, "optional") == nil {
+				c.err(e, CodeAbstract, "extern %s has abstract methods and cannot be made by a constructor call", quote(x.Name)).
+					hint("instantiate it with an initializer: %s(...) name = { ... };", x.Name)
+				break
+			}
+		}
+	}
 	c.constructorPlace(e, call.Type)
 	return operand{mode: ConstMode, typ: call.Type}
 }

@@ -66,6 +66,7 @@ type context struct {
 	inKey  bool // in a table's key
 	inArgs bool // in the arguments of an action in a table
 	inCtor bool // in the arguments of a constructor
+	label  bool // in the label of a select case or the key of an entry
 	table  *Table
 }
 
@@ -150,6 +151,10 @@ func (c *checker) main(prog *ast.Program) {
 			c.errAt(prog.End(), prog.End(), CodeMain, "the program has no main package").
 				hint("instantiate the architecture's package under the name main")
 		}
+		return
+	}
+	if _, isType := objs[0].(*TypeName); isType {
+		c.errAt(objs[0].Pos(), objs[0].Pos(), CodeMain, "main must be an instance of a package, not %s", describe(objs[0]))
 		return
 	}
 	inst, ok := objs[0].(*Instance)

@@ -50,6 +50,7 @@ const (
 	CodePriorityOrder     Code = "priority-order"
 	CodeRecursion         Code = "recursion"
 	CodeReturn            Code = "return"
+	CodeRuntimeDivision   Code = "runtime-division"
 	CodeSelect            Code = "select"
 	CodeShadow            Code = "shadow"
 	CodeShift             Code = "shift"

@@ -74,13 +74,6 @@ func (c *checker) convertible(from, to Type) string {
 		}
 	case *Seq:
 		return c.seqConvertible(f.Elems, f.Dots, to)
-	case *Tuple:
-		if _, ok := to.(*Struct); ok {
-			return c.seqConvertible(f.Elems, false, to)
-		}
-		if t, ok := to.(*Tuple); ok && len(t.Elems) == len(f.Elems) {
-			return c.seqConvertible(f.Elems, false, to)
-		}
 	case *Record:
 		return c.recordConvertible(f, to)
 	case *Block:
@@ -379,11 +372,9 @@ func (c *checker) castable(from, to Type) bool {
 	if c.convertible(from, to) == "" {
 		return true
 	}
-	if n, ok := from.(*NewType); ok {
-		return c.castable(n.Base, to)
-	}
-	if n, ok := to.(*NewType); ok {
-		return c.castable(from, n.Base)
+	if isNewType(from) || isNewType(to) {
+		// Only the types that they are declared from count; nothing else is cast on the way.
+		return c.convertible(underlying(from), underlying(to)) == ""
 	}
 	switch t := to.(type) {
 	case *Bit:
@@ -433,6 +424,8 @@ func (c *checker) castable(from, to Type) bool {
 	}
 	return false
 }
+
+func isNewType(t Type) bool { _, ok := t.(*NewType); return ok }
 
 func (c *checker) cast(e *ast.Cast) operand {
 	to := c.typ(e.Type)

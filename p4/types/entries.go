@@ -13,7 +13,8 @@ const maxPriority = 1<<31 - 1
 func (c *checker) entries(t *Table, p *ast.EntriesProp) {
 	t.HasEntries, t.ConstEntries = true, p.Const
 	if len(t.Keys) == 0 && len(p.Entries) > 0 {
-		c.err(p, CodeEntry, "table %s has no key, so it cannot have entries", quote(t.name))
+		r := c.err(tableName(t.Decl), CodeEntry, "table %s has no key, so it cannot have entries", quote(t.name))
+		c.note(r, p.From, "the entries are here")
 	}
 	want := make([]Type, len(t.Keys))
 	for i, k := range t.Keys {
@@ -26,7 +27,7 @@ func (c *checker) entries(t *Table, p *ast.EntriesProp) {
 		c.annos(e.Annos)
 		te := &TableEntry{Decl: e, Const: e.Const || p.Const}
 		if e.Priority != nil {
-			te.Priority = c.priority(e, p.Const)
+			te.Priority = c.priority(t, e, p.Const)
 		}
 		if len(t.Keys) > 0 {
 			te.Keys = c.keysets(e.Keys, want, e, "table "+quote(t.name))
@@ -69,6 +70,8 @@ func (c *checker) matchKinds(t *Table, sets []*Keyset) {
 			if m, ok := ks.Hi.(*big.Int); ok && !isPrefix(m, widthOf(underlying(ks.Type))) {
 				c.err(ks.Expr, CodeEntry, "the mask of an lpm key must be ones followed by zeros")
 			}
+		case mk.name == "optional" && (ks.Kind == KeyMask || ks.Kind == KeyRange):
+			c.err(ks.Expr, CodeEntry, "key %d has match kind optional and takes a single value or _", i+1)
 		case mk.name == "range" && ks.Kind == KeyMask:
 			c.err(ks.Expr, CodeEntry, "key %d has match kind range and takes no mask", i+1).hint("write first .. last")
 		}
@@ -96,11 +99,15 @@ func isPrefix(m *big.Int, width int) bool {
 	return true
 }
 
-func (c *checker) priority(e *ast.TableEntry, constEntries bool) *big.Int {
+func (c *checker) priority(t *Table, e *ast.TableEntry, constEntries bool) *big.Int {
 	x := c.expr(e.Priority)
 	if constEntries {
 		c.err(e.Priority, CodePriority, "an entry of const entries cannot have a priority").
 			hint("const entries match in the order in which they are written")
+		return nil
+	}
+	if !prioritised(t) && len(t.Keys) > 0 {
+		c.err(e.Priority, CodePriority, "the entries of table %s have no priorities: all its keys are exact or lpm", quote(t.name))
 		return nil
 	}
 	v := c.localInt(&x, "the priority of an entry")

@@ -31,7 +31,7 @@ func (c *checker) infer(n ast.Node, callee string, tps []*TypeParam, written []T
 			b := &bound[i]
 			if !b.given {
 				if b.param.Default != nil && pass == 0 {
-					c.unify(s.apply(b.param.typ), c.operandOf(b.param.Default).typ)
+					c.unify(s.apply(b.param.typ), s.apply(c.operandOf(b.param.Default).typ))
 				}
 				continue
 			}
@@ -216,8 +216,7 @@ func (c *checker) bindVar(v *TypeParam, a Type) {
 		v.bound = tupleOf(t)
 		return
 	case *Record:
-		v.bound = t
-		return
+		return // a structure expression has no type of its own
 	case *Basic:
 		if t.Kind == DotsKind || t.Kind == NoHeaderKind || t.Kind == VoidKind {
 			return

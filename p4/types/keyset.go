@@ -33,11 +33,7 @@ func (c *checker) selectExpr(s *ast.SelectExpr) {
 		}
 		sets := c.keysets(k.Keys, want, k, "the select")
 		c.info.Keysets[k] = sets
-		all := len(sets) > 0
-		for _, ks := range sets {
-			all = all && ks != nil && ks.Kind == KeyAny
-		}
-		if all && any == nil {
+		if any == nil && c.matchesAll(k) {
 			any = k
 		}
 		c.target(k.Next)
@@ -58,23 +54,18 @@ func selectable(t Type) bool {
 			}
 		}
 		return true
-	case *Struct:
-		if t.Kind != StructStruct {
-			return false
-		}
-		for _, f := range t.Fields {
-			if !selectable(f.typ) {
-				return false
-			}
-		}
-		return true
 	}
 	return false
 }
 
 // keysets checks the components of a label or of an entry's key against the types that they are compared with. A single
 // default, _ or value set covers all of them.
-func (c *checker) keysets(keys []ast.Expr, want []Type, n ast.Node, what string) []*Keyset {
+func (c *checker) keysets(keys []ast.Expr, want []Type, n ast.Node, what string) (sets []*Keyset) {
+	c.in(func(x *context) { x.label = true }, func() { sets = c.labels(keys, want, n, what) })
+	return sets
+}
+
+func (c *checker) labels(keys []ast.Expr, want []Type, n ast.Node, what string) []*Keyset {
 	if len(keys) == 1 && len(want) != 1 {
 		switch k := unparen(keys[0]).(type) {
 		case *ast.DefaultExpr, *ast.DontCare:
@@ -90,7 +81,7 @@ func (c *checker) keysets(keys []ast.Expr, want []Type, n ast.Node, what string)
 	if len(keys) == 1 && len(want) > 0 {
 		// A list expression stands for its elements, unless the one key is a tuple itself.
 		if l, ok := unparen(keys[0]).(*ast.ListExpr); ok && len(l.Elems) == len(want) && !(len(want) == 1 && isCompound(want[0])) {
-			out := c.keysets(l.Elems, want, n, what)
+			out := c.labels(l.Elems, want, n, what)
 			c.setAll(keys[0], operand{mode: RValue, typ: &Set{&Tuple{want}}})
 			return out
 		}
@@ -198,6 +189,12 @@ func (c *checker) pairKeyset(ks *Keyset, e, lo, hi ast.Expr, op string) {
 	okY := c.assign(&y, want, "the label")
 	if !okX || !okY {
 		return
+	}
+	for _, z := range []operand{x, y} {
+		if z.mode != ConstMode {
+			c.err(z.expr, CodeNotConst, "the operands of %s must be known at compile time", op)
+			return
+		}
 	}
 	ks.Lo, ks.Hi = c.info.ValueOf(lo), c.info.ValueOf(hi)
 	if op == ".." {

@@ -289,7 +289,7 @@ func (c *checker) index(e *ast.Index) operand {
 			c.err(e.Index, CodeIndex, "the index of an array must be an integer, not %s", i.typ)
 			return bad(e)
 		}
-		if v != nil && (v.Sign() < 0 || v.CmpAbs(newInt(t.Size)) >= 0) {
+		if v != nil && t.Size > 0 && (v.Sign() < 0 || v.CmpAbs(newInt(t.Size)) >= 0) {
 			c.err(e.Index, CodeIndex, "index %s is out of range: %s has elements 0 to %d", v, t, t.Size-1)
 			return bad(e)
 		}
@@ -297,7 +297,7 @@ func (c *checker) index(e *ast.Index) operand {
 		if i.mode != ConstMode && x.mode == ConstMode {
 			y.mode = RValue
 		}
-		if l, ok := x.val.([]Value); ok && v != nil {
+		if l, ok := x.val.([]Value); ok && v != nil && v.CmpAbs(newInt(len(l))) < 0 {
 			y.val = l[v.Int64()]
 		}
 		return y

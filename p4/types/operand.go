@@ -247,23 +247,42 @@ func (c *checker) paramMode(p *Param) Mode {
 		return RValue
 	case p.Dir == ast.Out, p.Dir == ast.InOut:
 		return LValue
-	case c.isActionParam(p):
+	case c.runtimeParam(p):
 		return RValue
 	}
 	return ConstMode
 }
 
-// isActionParam tells whether a directionless parameter is that of an action: its value comes at run time.
-func (c *checker) isActionParam(p *Param) bool {
-	if c.ctx.action == nil {
-		return false
+// runtimeParam tells whether a directionless parameter has its value at run time: that of an action, and one of a function unless
+// its type exists at compile time only.
+func (c *checker) runtimeParam(p *Param) bool {
+	switch {
+	case c.ctx.action != nil:
+		return hasParam(c.ctx.action.Params, p)
+	case c.ctx.fn != nil && !compileTimeOnly(p.typ):
+		return hasParam(c.ctx.fun.Params, p)
 	}
-	for _, q := range c.ctx.action.Params {
+	return false
+}
+
+func hasParam(ps []*Param, p *Param) bool {
+	for _, q := range ps {
 		if p == q {
 			return true
 		}
 	}
 	return false
+}
+
+// compileTimeOnly tells whether values of a type exist at compile time only.
+func compileTimeOnly(t Type) bool {
+	switch t := resolve(t).(type) {
+	case *Basic:
+		return t.Kind == InfIntKind || t.Kind == StringKind || t.Kind == MatchKindKind
+	case *List:
+		return true
+	}
+	return isObjectType(t)
 }
 
 // fieldNamed is a hook for hints on names that are members of an enum or error: it says how to write them.

@@ -391,6 +391,9 @@ func (c *checker) concat(n ast.Expr, x, y operand) operand {
 func (c *checker) arithmetic(n ast.Expr, op string, x, y operand) operand {
 	c.number(&x)
 	c.number(&y)
+	if (op == "/" || op == "%") && !c.dividend(n, op, x, y) {
+		return bad(n)
+	}
 	t := c.match(&x, &y)
 	if t == nil {
 		c.mismatch(n, op, x, y)
@@ -438,29 +441,38 @@ func (c *checker) arithmetic(n ast.Expr, op string, x, y operand) operand {
 	return r
 }
 
-// division checks / and %, which the specification defines on int; on bit<W> they are allowed where the operands are known at compile
-// time or the target divides at run time. Signed values and division by zero are errors.
+// dividend checks the values of / and % before they are converted to a common type.
+func (c *checker) dividend(n ast.Expr, op string, x, y operand) bool {
+	if v, known := y.val.(*bigInt); known && v.Sign() == 0 {
+		c.err(n, CodeDivision, "division by zero")
+		return false
+	}
+	for _, z := range []operand{x, y} {
+		if v, known := z.val.(*bigInt); known && v.Sign() < 0 {
+			c.err(n, CodeDivision, "%s is not defined on negative values (%s)", op, v)
+			return false
+		}
+	}
+	return true
+}
+
+// division checks / and %. The specification defines them on int, at compile time (section 8.8). On bit<W> they are beyond doubt
+// when both operands are known at compile time, or the right one is a power of two, so that they are a shift or a mask.
 func (c *checker) division(n ast.Expr, op string, x, y operand, t Type) bool {
 	if _, signed := t.(*Int); signed {
 		c.err(n, CodeDivision, "%s is not defined on signed values", op)
 		return false
 	}
-	ok := true
-	if v, known := y.val.(*bigInt); known {
-		switch v.Sign() {
-		case 0:
-			c.err(n, CodeDivision, "division by zero")
-			ok = false
-		case -1:
-			c.err(n, CodeDivision, "%s is not defined on negative values (%s)", op, v)
-			ok = false
-		}
+	if x.mode == ConstMode && y.mode == ConstMode {
+		return true
 	}
-	if v, known := x.val.(*bigInt); known && v.Sign() < 0 && ok {
-		c.err(n, CodeDivision, "%s is not defined on negative values (%s)", op, v)
-		ok = false
+	v, known := y.val.(*bigInt)
+	if known && v.Sign() > 0 && v.TrailingZeroBits() == uint(v.BitLen()-1) {
+		return true
 	}
-	return ok
+	c.warn(n, CodeRuntimeDivision, "%s at run time is not defined by the language; few targets have it", op).
+		hint("divide by a constant power of two, or look the result up in a table")
+	return true
 }
 
 func evalArithmetic(op string, a, b *bigInt, t Type) Value {

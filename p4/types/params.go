@@ -14,7 +14,9 @@ type paramsOf struct {
 }
 
 // optionalAllowed tells whether parameters may be @optional (specification section 6.8.2).
-func (p paramsOf) optionalAllowed() bool { return p.what != "action" && p.what != "function" }
+func (p paramsOf) optionalAllowed() bool {
+	return p.what != "action" && p.what != "function" && !p.inBody
+}
 
 // params checks parameters and declares them in the current scope.
 func (c *checker) params(list []*ast.Param, of paramsOf) []*Param {
@@ -124,6 +126,8 @@ func paramTypeProblem(t Type, dir ast.Direction, of paramsOf) string {
 			return "a " + t.Kind.String() + " can only be a constructor parameter"
 		case of.what == "extern":
 			return "externs cannot call parsers or controls"
+		case !t.IsType:
+			return "name a " + t.Kind.String() + " type, declared without body"
 		case of.inBody && t.Kind != of.block:
 			return "a " + of.block.String() + " cannot call a " + t.Kind.String()
 		}
@@ -159,6 +163,10 @@ func (c *checker) signature(p *ast.FuncProto, of paramsOf) *Signature {
 			c.err(p.Result, CodeBadType, "%s cannot return %s", article(of.what), s.Result)
 			s.Result = InvalidType
 		}
+		if s.Result == InfIntType || s.Result == StringType {
+			c.err(p.Result, CodeBadType, "%s cannot return %s, whose values exist at compile time only", article(of.what), s.Result)
+			s.Result = InvalidType
+		}
 	}
 	s.Params = c.params(p.Params, of)
 	return s
@@ -167,9 +175,6 @@ func (c *checker) signature(p *ast.FuncProto, of paramsOf) *Signature {
 func (c *checker) externDecl(d *ast.ExternDecl) {
 	c.annos(d.Annos)
 	x := &Extern{Name: identName(d.Name), Decl: d}
-	o := &TypeName{}
-	o.typ = x
-	c.define(o, d.Name, d.Annos, d)
 	done := c.push()
 	x.TypeParams = c.typeParams(d.TypeParams)
 	for _, p := range d.Methods {
@@ -177,6 +182,9 @@ func (c *checker) externDecl(d *ast.ExternDecl) {
 	}
 	c.markUsed(c.scope)
 	done()
+	o := &TypeName{}
+	o.typ = x
+	c.define(o, d.Name, d.Annos, d)
 }
 
 func (c *checker) externMethod(x *Extern, p *ast.FuncProto) {
@@ -251,7 +259,7 @@ func (c *checker) funcBody(body *ast.BlockStmt, sig *Signature, p *ast.FuncProto
 	}
 	c.block(body)
 	if sig.Result != VoidType && sig.Result != InvalidType && !terminates(body) {
-		c.errAt(body.To-1, body.To, CodeMissingReturn, "function %s does not return a value on every path", quote(identName(p.Name))).
+		c.err(p, CodeMissingReturn, "function %s does not return a value on every path", quote(identName(p.Name))).
 			hint("end it with return VALUE; of type %s", sig.Result)
 	}
 }

@@ -7,6 +7,10 @@ import (
 // callPlace reports a call where it may not stand (specification appendix F). Parsers and controls: see callPlaceBlock.
 func (c *checker) callPlace(n ast.Node, call *Call) {
 	p := c.ctx.place
+	if c.ctx.label && call.Kind != CallConstructor {
+		c.err(n, CodeCallPlace, "nothing can be called in a label").hint("call it before, and compare its result")
+		return
+	}
 	switch call.Kind {
 	case CallTable:
 		switch {
@@ -26,11 +30,18 @@ func (c *checker) callPlace(n ast.Node, call *Call) {
 			c.err(n, CodeCallPlace, "a function cannot be called at top level")
 		}
 	case CallExternFunc, CallMethod:
+		if call.Kind == CallExternFunc && call.Func.name == "verify" && c.inControl() && c.system(call.Func) {
+			c.err(n, CodeCallPlace, "verify can only be called in a parser")
+			return
+		}
 		if p == atTop && call.Func.name != "static_assert" && !isObjectType(call.Func.Sig.Result) {
 			c.err(n, CodeCallPlace, "%s cannot be called at top level", describe(call.Func))
 		}
 	}
 }
+
+// inControl tells whether the checker is in the body of a control.
+func (c *checker) inControl() bool { return c.ctx.block != nil && c.ctx.block.Kind == ControlBlock }
 
 // callPlaceBlock reports apply of a parser or control where it may not stand.
 func (c *checker) callPlaceBlock(n ast.Node, b *Block) {

@@ -60,6 +60,12 @@ func (c *checker) shadows(o Object) {
 	}
 	for s := c.scope.parent; s != nil && s.parent != nil; s = s.parent {
 		if prev := s.names[o.Name()]; len(prev) > 0 {
+			local := c.ctx.place == inControlLocals || c.ctx.place == inParserLocals
+			if p, ok := prev[0].(*Param); ok && !p.Ctor && !local {
+				r := c.errAt(o.Pos(), o.Pos()+posLen(o.Name()), CodeShadow, "%s hides the parameter of that name", quote(o.Name()))
+				c.note(r, p.pos, "declared here")
+				return
+			}
 			r := c.warnObj(o, CodeShadow, "%s hides the %s of that name", quote(o.Name()), kindOf(prev[0]))
 			c.note(r, prev[0].Pos(), "declared here")
 			return
@@ -67,19 +73,14 @@ func (c *checker) shadows(o Object) {
 	}
 }
 
-// overloads tells whether o may be declared beside prev: both are functions, and their parameters differ in number or names.
+// overloads tells whether o may be declared beside prev: both are functions.
 func overloads(prev []Object, o Object) bool {
-	f, ok := o.(*Func)
-	if !ok {
+	// Functions that no call can tell apart are found out when they are called.
+	if _, ok := o.(*Func); !ok {
 		return false
 	}
-	for _, p := range prev {
-		g, ok := p.(*Func)
-		if !ok || sameCall(f.Sig, g.Sig) {
-			return false
-		}
-	}
-	return true
+	_, ok := prev[0].(*Func)
+	return ok
 }
 
 // sibling notes a parser, control or package that shares its name with another and is told from it by its constructor
@@ -192,10 +193,6 @@ func (c *checker) unused(s *scope) {
 		case *TypeName:
 			if blk, ok := o.typ.(*Block); ok && !blk.IsType && c.info.Main != nil {
 				c.warnObj(o, CodeUnused, "%s %s is never used", blk.Kind, quote(b.name))
-			}
-		case *State:
-			if o.Decl != nil && b.name != "start" {
-				c.warnObj(o, CodeUnreachable, "no transition leads to state %s", quote(b.name))
 			}
 		}
 	}

@@ -41,6 +41,9 @@ func (c *checker) tableProps(t *Table, d *ast.TableDecl) {
 		case *ast.EntriesProp:
 			c.annos(p.Annos)
 			if once("entries", p) {
+				if seen["key"] == nil && hasKey(d) {
+					c.err(p, CodeTable, "entries must stand behind key")
+				}
 				entries = p
 			}
 		case *ast.Property:
@@ -65,6 +68,15 @@ func (c *checker) tableProps(t *Table, d *ast.TableDecl) {
 	if entries != nil {
 		c.entries(t, entries)
 	}
+}
+
+func hasKey(d *ast.TableDecl) bool {
+	for _, p := range d.Props {
+		if _, ok := p.(*ast.KeyProp); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func tableName(d *ast.TableDecl) ast.Node {
@@ -251,12 +263,19 @@ func (c *checker) defaultAction(t *Table, p *ast.Property, hasActions bool) {
 }
 
 func (c *checker) impliedDefault(t *Table) {
-	for _, o := range c.global.names["NoAction"] {
-		if a, ok := o.(*Action); ok {
-			a.used = true
-			t.Default = &TableAction{Action: a, Args: c.unboundArgs(a)}
-		}
+	objs := c.global.names["NoAction"]
+	if len(objs) == 0 {
+		c.err(tableName(t.Decl), CodeTable, "table %s has no default_action, and there is no action NoAction to take its place", quote(t.name)).
+			hint("include core.p4, which declares NoAction")
+		return
 	}
+	a, ok := objs[0].(*Action)
+	if !ok || len(a.Params) > 0 {
+		c.errAt(objs[0].Pos(), objs[0].Pos(), CodeTable, "NoAction must be an action without parameters, not %s", describe(objs[0]))
+		return
+	}
+	a.used = true
+	t.Default = &TableAction{Action: a, Args: c.unboundArgs(a)}
 }
 
 // tableActionRef checks an action named by default_action or an entry: it must be in the list, with the same arguments for the

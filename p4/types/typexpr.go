@@ -222,6 +222,12 @@ func (c *checker) specialized(te *ast.SpecializedType) Type {
 	bad := false
 	for _, a := range te.Args {
 		t := c.typ(a)
+		if isObjectType(t) {
+			if _, ok := base.(*Package); !ok {
+				c.err(a, CodeTypeArgs, "%s is an object type and cannot be a type argument", t)
+				t = InvalidType
+			}
+		}
 		bad = bad || t == InvalidType
 		args = append(args, t)
 	}
