@@ -16,6 +16,16 @@ func (ts *tableState) init(t *tableProg) {
 	} else {
 		ts.space = table.NewTupleSpace(t.words)
 	}
+	if t.info.Kind == LPM {
+		for i := range t.parts {
+			if p := &t.parts[i]; p.kind == LPM {
+				ts.lpm = table.NewLPM(t.words, table.Field{Word: p.word, Words: p.words, Shift: p.shift, Width: p.width})
+			}
+		}
+		if ts.lpm != nil && len(t.parts) > 1 {
+			ts.lpm.Exactly()
+		}
+	}
 	for i := range t.entries {
 		e, err := t.constEntry(&t.entries[i])
 		if err == nil {
@@ -300,6 +310,9 @@ func (ts *tableState) insert(e *entry) (Handle, error) {
 	} else {
 		ts.space.Insert(&e.rule)
 	}
+	if ts.lpm != nil {
+		ts.lpm.Insert(e.rule.Value, int(-e.rule.Priority), h)
+	}
 	ts.n++
 	return h, nil
 }
@@ -310,6 +323,9 @@ func (ts *tableState) remove(h Handle) {
 		ts.exact.Delete(e.rule.Value)
 	} else {
 		ts.space.Delete(&e.rule)
+	}
+	if ts.lpm != nil {
+		ts.lpm.Delete(e.rule.Value, int(-e.rule.Priority))
 	}
 	ts.entries[h] = nil
 	ts.handles.Put(h)

@@ -62,8 +62,9 @@ type entry struct {
 
 type tableState struct {
 	prog       *tableProg
-	exact      *table.Exact
-	space      *table.TupleSpace
+	exact      *table.Exact      // exact tables
+	space      *table.TupleSpace // the others; longest-prefix tables use it for writes only
+	lpm        *table.LPM
 	entries    []*entry
 	handles    table.Handles
 	n          int
@@ -121,8 +122,11 @@ func (t *tableProg) apply(s *State) int {
 }
 
 func (ts *tableState) find() uint32 {
-	if ts.exact != nil {
+	switch {
+	case ts.exact != nil:
 		return ts.exact.Lookup(ts.key)
+	case ts.lpm != nil:
+		return ts.lpm.Lookup(ts.key)
 	}
 	return ts.space.Lookup(ts.key)
 }

@@ -155,7 +155,7 @@ func BenchmarkExact(b *testing.B) {
 	}
 }
 
-func BenchmarkLPM(b *testing.B) {
+func BenchmarkTupleSpace(b *testing.B) {
 	for _, n := range []int{100, 100000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			ts := NewTupleSpace(1)
