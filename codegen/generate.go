@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"khop/fabric"
+	"khop/p4/format"
 )
 
 //go:embed templates/*.p4.tmpl
@@ -135,7 +136,11 @@ func generate(f *fabric.Fabric, role fabric.Role) ([]byte, error) {
 	if err := t.Execute(&b, in); err != nil {
 		return nil, err
 	}
-	return tidy(b.String()), nil
+	formatted, problems := format.Source(string(role)+".p4", []byte(b.String()))
+	if problems.HasErrors() {
+		return nil, fmt.Errorf("the templates do not make P4: %v", problems)
+	}
+	return formatted, nil
 }
 
 // constNames shortens the names of some reasons.
@@ -250,45 +255,4 @@ func describe(in *input) (title, about string) {
 		}
 	}
 	return title, "// " + strings.Join(lines, "\n// ") + "\n"
-}
-
-// tidy indents by brackets and leaves at most one blank line, none after an opening or before a closing bracket.
-func tidy(source string) []byte {
-	var out []string
-	depth := 0
-	for _, line := range strings.Split(source, "\n") {
-		line = strings.TrimSpace(line)
-		blank := len(out) == 0 || out[len(out)-1] == ""
-		if line == "" {
-			if !blank && !strings.HasSuffix(out[len(out)-1], "{") {
-				out = append(out, "")
-			}
-			continue
-		}
-		code, _, _ := strings.Cut(line, "//")
-		closing := 0
-		for closing < len(code) && strings.ContainsRune(")}", rune(code[closing])) {
-			closing++
-		}
-		if closing > 0 && blank && len(out) > 0 {
-			out = out[:len(out)-1]
-		}
-		indent := depth - closing
-		if strings.HasPrefix(code, "&&") || strings.HasPrefix(code, "||") {
-			indent++
-		}
-		for _, c := range code {
-			switch c {
-			case '(', '{':
-				depth++
-			case ')', '}':
-				depth--
-			}
-		}
-		if strings.HasPrefix(code, "&&") || strings.HasPrefix(code, "||") {
-			indent = max(indent-1, 0)
-		}
-		out = append(out, strings.Repeat("    ", max(indent, 0))+line)
-	}
-	return []byte(strings.TrimRight(strings.Join(out, "\n"), "\n") + "\n")
 }

@@ -544,7 +544,7 @@ control FabricIngress(
             } else if (hdr.arp.isValid()) {
                 // A request for the asker's own address, or from no address, looks for duplicates (RFC 5227): silence is the answer.
                 if (meta.source == FROM_HOST && hdr.arp.hardware_type == 1 && hdr.arp.protocol_type == ETHERTYPE_IPV4
-                    && hdr.arp.operation == 1 && hdr.arp.sender_ip != 0 && hdr.arp.sender_ip != hdr.arp.target_ip) {
+                        && hdr.arp.operation == 1 && hdr.arp.sender_ip != 0 && hdr.arp.sender_ip != hdr.arp.target_ip) {
                     arp_responder.apply();
                 } else {
                     meta.drop_reason = DROP_ARP;
