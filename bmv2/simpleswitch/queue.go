@@ -54,8 +54,10 @@ func (q *queue) pop() *packet {
 	return p
 }
 
-// nearPorts is how many ports are found by index; others are in a map.
-const nearPorts = 1024
+const (
+	nearPorts = 1024    // ports that are found by index; others are in a map
+	maxFar    = 1 << 16 // of those others, so that packets cannot make ports without end
+)
 
 func (s *Switch) port(n uint32) *port {
 	if n < uint32(len(s.ports)) && s.ports[n] != nil {
@@ -84,6 +86,10 @@ func (s *Switch) port(n uint32) *port {
 func (s *Switch) portUp(n uint32) bool { return !s.port(n).cfg.Down }
 
 func (s *Switch) enqueue(p *packet, portNo uint32, prio int, now int64) {
+	if portNo >= nearPorts && len(s.far) >= maxFar && s.far[portNo] == nil {
+		s.drop(p, DropPortDown)
+		return
+	}
 	pt := s.port(portNo)
 	if prio < 0 || prio >= len(pt.queues) {
 		s.drop(p, DropPriority)
