@@ -56,7 +56,7 @@ func newPrinter(text string, dirs []region, m *marks) *printer {
 	add := func(it item) {
 		for len(dirs) > 0 && dirs[0].start < it.start {
 			p.items = append(p.items, item{kind: itemRegion, start: dirs[0].start, end: dirs[0].end,
-				text: strings.TrimRight(text[dirs[0].start:dirs[0].end], " \t\r")})
+				text: strings.Trim(text[dirs[0].start:dirs[0].end], " \t\r")})
 			dirs = dirs[1:]
 		}
 		if it.start < len(text) {

@@ -47,6 +47,10 @@ type classifier struct {
 	casts map[int]bool
 	// closesTypes holds the indices of the '>' that close type arguments.
 	closesTypes map[int]bool
+	// limit is the index of the token up to which a type is looked for.
+	limit int
+	// annoEnds holds the indices of the last tokens of annotations.
+	annoEnds map[int]bool
 }
 
 // scope is a block in braces, or the head of a declaration: its type parameters and parameters.
@@ -61,13 +65,18 @@ type scope struct {
 // declared elsewhere.
 func classify(text string, toks []*token, known []string) []*token {
 	toks = endPragmas(text, toks)
-	c := &classifier{text: text, toks: toks, casts: map[int]bool{}, closesTypes: map[int]bool{}}
-	c.push(false)
+	c := newClassifier(text, toks)
 	for _, n := range known {
 		c.declare(n, true)
 	}
 	c.run()
 	return toks
+}
+
+func newClassifier(text string, toks []*token) *classifier {
+	c := &classifier{text: text, toks: toks, casts: map[int]bool{}, closesTypes: map[int]bool{}, annoEnds: map[int]bool{}}
+	c.push(false)
+	return c
 }
 
 // endPragmas inserts an END_PRAGMA behind the last token of the line of each @pragma.
@@ -202,9 +211,27 @@ func (c *classifier) skip(i int) int {
 	return -1
 }
 
+// maxType bounds the number of tokens of a type that the classifier recognizes, so that its time stays linear.
+const maxType = 1000
+
+// typeAt returns the index behind the type that starts at i, or -1 if none does.
+func (c *classifier) typeAt(i int) int {
+	c.limit = i + maxType
+	return c.skipType(i, false)
+}
+
+// typeArgsAt returns the index behind the list of type arguments that starts at i, or -1 if none does.
+func (c *classifier) typeArgsAt(i int) int {
+	c.limit = i + maxType
+	return c.skipTypeArgs(i)
+}
+
 // skipType returns the index behind the type that starts at i, or -1 if none does. Names count as types unless they are known
 // to be none. inList says whether the type is an argument of a list, where void and _ may stand.
 func (c *classifier) skipType(i int, inList bool) int {
+	if i > c.limit {
+		return -1
+	}
 	switch t := c.typ(i); {
 	case t == grammar.P4LexerTUPLE || t == grammar.P4LexerLIST && c.typ(i+1) == tLT:
 		i = c.skipTypeArgs(i + 1)

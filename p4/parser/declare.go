@@ -26,7 +26,7 @@ func (c *classifier) run() {
 			i = c.declareType(i + 1)
 		case grammar.P4LexerEXTERN:
 			if k := i + 1; isNameTok(c.typ(k)) {
-				if end := c.skipTypeArgs(k + 1); c.typ(k+1) == tLBrace || end > 0 && c.typ(end) == tLBrace {
+				if end := c.typeArgsAt(k + 1); c.typ(k+1) == tLBrace || end > 0 && c.typ(end) == tLBrace {
 					i = c.declareType(k)
 				}
 			}
@@ -73,11 +73,13 @@ func (c *classifier) annotation(i int) int {
 				depth++
 			case tRParen:
 				if depth--; depth == 0 {
+					c.annoEnds[k] = true
 					return k
 				}
 			}
 		}
 	}
+	c.annoEnds[i] = true
 	return i
 }
 
@@ -129,7 +131,7 @@ func (c *classifier) enum(i int) int {
 		c.declare(c.textOf(i), true)
 		return i
 	}
-	end := c.skipType(i, false)
+	end := c.typeAt(i)
 	if end < 0 || !isNameTok(c.typ(end)) {
 		return i - 1
 	}
@@ -153,7 +155,7 @@ func (c *classifier) typedef(i int) int {
 		}
 		return i
 	}
-	end := c.skipType(i+1, false)
+	end := c.typeAt(i + 1)
 	if end < 0 || !isNameTok(c.typ(end)) || c.typ(end+1) != tSemi {
 		return i
 	}
@@ -185,7 +187,7 @@ func (c *classifier) name(i int) {
 			}
 			return
 		}
-	} else if prev == tRParen && !c.casts[i-1] && (next == tSemi || next == tAssign && c.typ(i+2) == tLBrace) {
+	} else if prev == tRParen && !c.casts[i-1] && !c.annoEnds[i-1] && (next == tSemi || next == tAssign && c.typ(i+2) == tLBrace) {
 		c.declare(text, false) // an instance
 		return
 	}
@@ -210,7 +212,7 @@ func (c *classifier) endsOperand(i int) bool {
 func (c *classifier) followsType(i int) bool {
 	switch t := c.typ(i); t {
 	case tIdent, tTypeIdent:
-		return c.typ(i-1) != tAt
+		return !c.annoEnds[i]
 	case tGT:
 		return c.closesTypes[i]
 	case tRBracket:
@@ -224,7 +226,7 @@ func (c *classifier) followsType(i int) bool {
 func (c *classifier) looksLikeType(i int) bool {
 	end := i + 1
 	if c.typ(end) == tLT {
-		if end = c.skipTypeArgs(end); end < 0 {
+		if end = c.typeArgsAt(end); end < 0 {
 			return false
 		}
 	}
@@ -234,12 +236,16 @@ func (c *classifier) looksLikeType(i int) bool {
 	switch c.typ(i - 1) {
 	case tSemi, tLBrace, tRBrace:
 	default:
-		return false
+		if !c.annoEnds[i-1] {
+			return false
+		}
 	}
 	switch c.typ(end) {
 	case tLParen: // T(...) x
 		k := c.skip(end)
 		return k > 0 && isNameTok(c.typ(k))
+	case tDot: // T<...>.apply()
+		return end > i+1
 	case tLBracket: // T[4] x
 		k := c.skip(end)
 		return k > 0 && isNameTok(c.typ(k))
@@ -253,6 +259,8 @@ func (c *classifier) paren(i int) {
 	strict := false // a cast only if an operand follows
 	switch {
 	case isNameTok(prev) || prev == tRBracket || prev == grammar.P4LexerTHIS || isBaseType(prev):
+		return // a call
+	case prev == tIf || prev == grammar.P4LexerSWITCH || prev == grammar.P4LexerFOR || prev == grammar.P4LexerSELECT:
 		return
 	case prev == tGT:
 		if c.closesTypes[i-1] {
@@ -264,7 +272,7 @@ func (c *classifier) paren(i int) {
 			return
 		}
 	}
-	end := c.skipType(i+1, false)
+	end := c.typeAt(i + 1)
 	if end < 0 || c.typ(end) != tRParen {
 		return
 	}
@@ -273,11 +281,8 @@ func (c *classifier) paren(i int) {
 		if c.typ(k) == tDot {
 			k++
 		}
-		if isType, _ := c.lookup(c.textOf(k)); !isType {
-			// Not declared: only what can be nothing else is a cast.
-			if t := c.typ(end + 1); !startsOperand(t) || t == tDot || t == tLParen {
-				return
-			}
+		if isType, _ := c.lookup(c.textOf(k)); !isType && !(startsOperand(c.typ(end+1)) && c.typ(end+1) != tDot) {
+			return // not declared: only what can be nothing else is a cast
 		}
 	}
 	if strict && !startsOperand(c.typ(end+1)) {
@@ -297,7 +302,7 @@ func (c *classifier) less(i int) {
 		}
 		return
 	}
-	end := c.skipTypeArgs(i)
+	end := c.typeArgsAt(i)
 	if end < 0 {
 		return
 	}

@@ -85,7 +85,7 @@ func (r *reporter) SyntaxError(rec antlr.Recognizer, offending any, _, _ int, _ 
 		d.Message += " " + inRule[rule]
 	}
 	d.Hint = hint(p, t, want)
-	if len(want) == 1 && want[0] == "';'" {
+	if len(want) == 1 && want[0] == "';'" && !isOperator(t.typ) {
 		// The place to mend is behind the previous token.
 		if prev, ok := p.GetTokenStream().LT(-1).(*token); ok {
 			at := tokSpan(prev)
@@ -153,6 +153,11 @@ func describe(t *token) string {
 	return "'" + text + "'"
 }
 
+var operators = []int{grammar.P4LexerMUL, grammar.P4LexerDIV, grammar.P4LexerMOD, grammar.P4LexerCONCAT, grammar.P4LexerPLUS,
+	grammar.P4LexerMINUS, grammar.P4LexerPLUS_SAT, grammar.P4LexerMINUS_SAT, grammar.P4LexerSHL, tGT, tLT, grammar.P4LexerLE,
+	grammar.P4LexerGE, grammar.P4LexerEQ, grammar.P4LexerNE, grammar.P4LexerBIT_AND, grammar.P4LexerBIT_OR,
+	grammar.P4LexerBIT_XOR, grammar.P4LexerAND, grammar.P4LexerOR}
+
 // groups of tokens that a message names by one word, if all of them are expected.
 var groups = []struct {
 	word string
@@ -163,10 +168,7 @@ var groups = []struct {
 	{"an operand", []int{tInteger, grammar.P4LexerTRUE, grammar.P4LexerFALSE, tIdent, tString, tLBrace, tLParen, tCast, tTypeIdent,
 		grammar.P4LexerNOT, grammar.P4LexerCOMPLEMENT, grammar.P4LexerPLUS, grammar.P4LexerMINUS, grammar.P4LexerERROR,
 		grammar.P4LexerTHIS, grammar.P4LexerDOTS, grammar.P4LexerINVALID_HEADER, tDot}},
-	{"an operator", []int{grammar.P4LexerMUL, grammar.P4LexerDIV, grammar.P4LexerMOD, grammar.P4LexerCONCAT, grammar.P4LexerPLUS,
-		grammar.P4LexerMINUS, grammar.P4LexerPLUS_SAT, grammar.P4LexerMINUS_SAT, grammar.P4LexerSHL, tGT, tLT, grammar.P4LexerLE,
-		grammar.P4LexerGE, grammar.P4LexerEQ, grammar.P4LexerNE, grammar.P4LexerBIT_AND, grammar.P4LexerBIT_OR,
-		grammar.P4LexerBIT_XOR, grammar.P4LexerAND, grammar.P4LexerOR}},
+	{"an operator", operators},
 	{"an assignment", []int{tAssign, grammar.P4LexerPLUS_ASSIGN, grammar.P4LexerMINUS_ASSIGN, grammar.P4LexerMUL_ASSIGN,
 		grammar.P4LexerDIV_ASSIGN, grammar.P4LexerMOD_ASSIGN, grammar.P4LexerAND_ASSIGN, grammar.P4LexerOR_ASSIGN,
 		grammar.P4LexerXOR_ASSIGN, grammar.P4LexerSHL_ASSIGN, grammar.P4LexerSHR_ASSIGN, grammar.P4LexerPLUS_SAT_ASSIGN,
@@ -254,8 +256,10 @@ func hint(p antlr.Parser, t *token, want []string) string {
 	switch {
 	case t.typ == tEOF:
 		return "a '}' is missing before the end of the file"
-	case t.typ == tAssign && prev != nil && prev.typ != tAssign && len(want) > 0 && want[0] == "an operator":
+	case t.typ == tAssign && prev != nil && contains(want, "')'"):
 		return "write == to compare"
+	case t.typ == grammar.P4LexerEQ && contains(want, "';'"):
+		return "write = to assign"
 	case isKeyword(t.typ) && contains(want, "a name"):
 		return t.GetText() + " is a keyword and cannot be a name"
 	case t.typ == tTypeIdent && contains(want, "a name"):
@@ -267,6 +271,16 @@ func hint(p antlr.Parser, t *token, want []string) string {
 func contains(list []string, s string) bool {
 	for _, x := range list {
 		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// isOperator tells whether a token is a binary operator.
+func isOperator(typ int) bool {
+	for _, t := range operators {
+		if t == typ {
 			return true
 		}
 	}

@@ -65,8 +65,7 @@ func convert(t *token) Token {
 func DeclaredTypes(text string) []string {
 	toks, _ := lex(text)
 	toks = endPragmas(text, toks)
-	c := &classifier{text: text, toks: toks, casts: map[int]bool{}, closesTypes: map[int]bool{}}
-	c.push(false)
+	c := newClassifier(text, toks)
 	c.run()
 	var out []string
 	for name, isType := range c.scopes[0].names {

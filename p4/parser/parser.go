@@ -46,11 +46,18 @@ func ParseOptions(text string, pos diag.Resolver, o Options) (*ast.Program, diag
 	return p, b.diags
 }
 
-// badTokens reports characters that start no token.
+// badTokens reports characters that start no token. In the body of an unstructured annotation any may stand.
 func (b *builder) badTokens(toks []*token) bool {
 	found := false
+	depth := 0 // of parentheses in the body of an annotation
 	for i, t := range toks {
-		if t.typ != tUnexpected || inAnnotation(toks, i) {
+		switch {
+		case t.typ == tLParen && (depth > 0 || i >= 2 && toks[i-2].typ == tAt):
+			depth++
+		case t.typ == tRParen && depth > 0:
+			depth--
+		}
+		if t.typ != tUnexpected || depth > 0 && b.text[t.start] != '"' {
 			continue
 		}
 		found = true
@@ -71,24 +78,6 @@ func (b *builder) badTokens(toks []*token) bool {
 		}
 	}
 	return found
-}
-
-// inAnnotation tells whether the token at i stands in the body of an unstructured annotation, where any token may.
-func inAnnotation(toks []*token, i int) bool {
-	depth := 0
-	for k := i; k >= 0; k-- {
-		switch toks[k].typ {
-		case tRParen:
-			depth--
-		case tLParen:
-			if depth++; depth > 0 && k >= 2 && toks[k-2].typ == tAt {
-				return true
-			}
-		case tSemi, tLBrace, tRBrace:
-			return false
-		}
-	}
-	return false
 }
 
 // parseSLL returns nil if the text has an error, or needs more than SLL prediction.

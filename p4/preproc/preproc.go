@@ -23,7 +23,7 @@ const (
 	MaxIncludeDepth = 64       // files that include one another
 	MaxIncludes     = 10_000   // #include directives carried out
 	MaxOutput       = 64 << 20 // bytes of output
-	MaxExpansion    = 1 << 20  // tokens that one use of a macro expands to, at all levels together
+	MaxExpansion    = 1 << 17  // tokens that one use of a macro expands to, at all levels together
 	MaxErrors       = 20       // errors reported
 )
 

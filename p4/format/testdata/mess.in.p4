@@ -51,7 +51,7 @@ control C(inout headers_t h, inout meta_t m)(bit<8> k) {
        { x, y
        });
     P.apply(b);
-    C(3).apply(); /* trailing */
+    Q<bit<8>>.apply(); /* trailing */
     x = aaa
  + bbb;
     /* a comment
