@@ -319,8 +319,11 @@ func (l *linker) linkNext(t *tableProg, ct *config.Table, nodes map[string]int) 
 	for i := range t.next {
 		t.next[i] = t.base
 	}
-	// By name, because a profile that several tables share may hold another table's copy of an action.
-	for _, a := range l.prog.actions {
+	actions := t.actions
+	if t.profile != nil { // by name: tables that share a profile may have copies of an action
+		actions = l.prog.actions
+	}
+	for _, a := range actions {
 		if name, ok := ct.NextTables[a.info.Name]; ok && t.byName[a.info.Name] != nil {
 			if t.next[a.index], err = find(name); err != nil {
 				return err
