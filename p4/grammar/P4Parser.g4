@@ -446,7 +446,7 @@ forInit
 // ---------------------------------------------------------------- tables
 
 tableDeclaration
-    : TABLE name LBRACE tableProperty+ RBRACE
+    : TABLE name LBRACE tableProperty tableProperty* RBRACE
     ;
 
 tableProperty
