@@ -142,6 +142,9 @@ func (c *checker) program(prog *ast.Program) {
 	}
 	c.main(prog)
 	c.unused(c.global)
+	if c.errors == 0 && !c.opts.NoWarnings {
+		c.flows()
+	}
 }
 
 func (c *checker) main(prog *ast.Program) {

@@ -226,7 +226,7 @@ func (c *checker) duplicateEntries(t *Table) {
 			continue
 		}
 		if prev := seen[key]; prev != nil {
-			r := c.warn(e.Decl, CodeDuplicateEntry, "an entry with this key stands before")
+			r := c.err(e.Decl, CodeDuplicateEntry, "an entry with this key stands before")
 			c.note(r, prev.Decl.Pos(), "here")
 		}
 		seen[key] = e

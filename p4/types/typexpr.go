@@ -176,7 +176,7 @@ func (c *checker) typeName(te *ast.TypeName) Type {
 	objs := c.lookup(name, te.Global, typeOnly)
 	if len(objs) == 0 {
 		if others := c.lookup(name, te.Global, anyObject); len(others) > 0 {
-			c.err(te, CodeNotType, "%s is not a type", describe(others[0]))
+			c.err(te, CodeUnknown, "%s is not a type", describe(others[0]))
 			return InvalidType
 		}
 		c.err(te, CodeUnknown, "unknown type %s", quote(name)).hintNear(c.near(name, typeOnly))
