@@ -49,8 +49,12 @@ type checker struct {
 	sizes        map[*Struct]*sizeRange
 	comparable   map[*Struct]bool
 	defaults     map[*Struct]bool
-	this         *Instance // the instance whose initializer is being checked
-	open         []*Call   // constructor calls whose type arguments the enclosing call infers
+	emittables   map[*Struct]bool
+	setElems     map[*Struct]bool
+	inHeaders    map[*Struct]string // why a struct cannot stand in a header
+	formed       map[*Struct]string // what illFormed says of an instance
+	this         *Instance          // the instance whose initializer is being checked
+	open         []*Call            // constructor calls whose type arguments the enclosing call infers
 	// siblings holds all declarations of a parser, control or package whose name is declared more than once, keyed by the first.
 	siblings map[Type][]Type
 }
@@ -119,6 +123,10 @@ func newChecker(res diag.Resolver, opts Options) *checker {
 		sizes:        map[*Struct]*sizeRange{},
 		comparable:   map[*Struct]bool{},
 		defaults:     map[*Struct]bool{},
+		emittables:   map[*Struct]bool{},
+		setElems:     map[*Struct]bool{},
+		inHeaders:    map[*Struct]string{},
+		formed:       map[*Struct]string{},
 		siblings:     map[Type][]Type{},
 	}
 	c.global = newScope(nil)

@@ -50,16 +50,6 @@ func frontEnd(name string, src []byte, include []string, opts types.Options) (*c
 	return c, nil
 }
 
-// checkSource checks a program that includes core.p4 and is held to have no errors.
-func checkSource(t testing.TB, src string) *checked {
-	t.Helper()
-	c := check(t, "test.p4", "#include <core.p4>\n"+src, types.Options{})
-	if err := c.list.Err(); err != nil {
-		t.Fatalf("unexpected error: %v\n%s", err, src)
-	}
-	return c
-}
-
 var expectation = regexp.MustCompile(`/\*\s*(ERROR|WARNING)\s+"((?:[^"\\]|\\.)*)"\s*\*/`)
 
 // expected is a diagnostic that a comment in a test file asks for.

@@ -338,7 +338,7 @@ func (c *checker) convert(e ast.Expr, to Type) {
 		return
 	case *ast.ListExpr:
 		for i, el := range e.Elems {
-			if t := targetElem(to, i); t != nil {
+			if t := elemType(to, i); t != nil {
 				c.convert(el, t)
 			}
 		}
@@ -359,11 +359,6 @@ func (c *checker) convert(e ast.Expr, to Type) {
 		v := convertValue(i, InfIntType, to)
 		c.warn(e, CodeOverflow, "%s does not fit in %s and becomes %s", i, to, v)
 	}
-}
-
-// targetElem returns the type that element i of a list expression is converted to.
-func targetElem(to Type, i int) Type {
-	return elemType(to, i)
 }
 
 // castable tells whether an explicit cast is legal (specification section 8.11.1).

@@ -18,7 +18,7 @@ func (c *checker) coreMethod(e *ast.CallExpr, call *Call) {
 			c.err(e, CodeCoreMethod, "lookahead needs a type of fixed size, not %s", t)
 		}
 	case "packet_out.emit":
-		if len(call.Args) == 1 && !emittable(call.Args[0].Type) {
+		if len(call.Args) == 1 && !c.emittable(call.Args[0].Type) {
 			c.err(e, CodeCoreMethod, "emit takes a header, a header stack, a header_union, or a struct of these, not %s", call.Args[0].Type)
 		}
 	}
@@ -60,7 +60,7 @@ func (c *checker) fixedSize(t Type) bool {
 }
 
 // emittable tells whether a deparser can emit a value.
-func emittable(t Type) bool {
+func (c *checker) emittable(t Type) bool {
 	switch t := resolve(t).(type) {
 	case *TypeParam:
 		return true
@@ -70,24 +70,19 @@ func emittable(t Type) bool {
 		if t.Kind != StructStruct {
 			return true
 		}
-		for _, f := range t.Fields {
-			if !emittable(f.typ) {
-				return false
-			}
-		}
-		return true
+		return c.structHolds(c.emittables, t, c.emittable)
 	case *Stack:
 		return isHeaderStack(t)
 	case *Tuple:
 		for _, e := range t.Elems {
-			if !emittable(e) {
+			if !c.emittable(e) {
 				return false
 			}
 		}
 		return true
 	case *Seq:
 		for _, e := range t.Elems {
-			if !emittable(e) {
+			if !c.emittable(e) {
 				return false
 			}
 		}

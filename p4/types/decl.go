@@ -381,7 +381,7 @@ func (c *checker) markUsed(s *scope) {
 func (c *checker) valueSetDecl(d *ast.ValueSetDecl) {
 	c.annos(d.Annos)
 	t := c.typ(d.Type)
-	if t != InvalidType && !validSetElem(t) {
+	if t != InvalidType && !c.validSetElem(t) {
 		c.err(d.Type, CodeBadType, "a value set cannot hold %s", t).
 			hint("its elements are bit<W>, int<W>, bool, an enum, a tuple or a struct of these")
 		t = InvalidType
@@ -395,7 +395,8 @@ func (c *checker) valueSetDecl(d *ast.ValueSetDecl) {
 	c.define(o, d.Name, d.Annos, d)
 }
 
-func validSetElem(t Type) bool {
+// validSetElem tells whether a value set can hold values of a type.
+func (c *checker) validSetElem(t Type) bool {
 	switch t := underlying(t).(type) {
 	case *Bit, *Int, *Enum, *TypeParam:
 		return true
@@ -403,7 +404,7 @@ func validSetElem(t Type) bool {
 		return t.Kind == BoolKind || t.Kind == ErrorKind || t.Kind == Invalid
 	case *Tuple:
 		for _, e := range t.Elems {
-			if !validSetElem(e) {
+			if !c.validSetElem(e) {
 				return false
 			}
 		}
@@ -412,12 +413,7 @@ func validSetElem(t Type) bool {
 		if t.Kind != StructStruct {
 			return false
 		}
-		for _, f := range t.Fields {
-			if !validSetElem(f.typ) {
-				return false
-			}
-		}
-		return true
+		return c.structHolds(c.setElems, t, c.validSetElem)
 	}
 	return false
 }

@@ -122,19 +122,57 @@ func (s subst) fun(f *Func) *Func {
 	return &g
 }
 
+// maxOpen bounds how many instances with arguments still to be inferred are kept: enough for one inference, whose nested instances
+// would otherwise be made again and again.
+const maxOpen = 256
+
+// writtenAlike compares types without looking through inference variables.
+func writtenAlike(a, b []Type) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	one := func(x, y Type) bool { return writtenAlike([]Type{x}, []Type{y}) }
+	for i, x := range a {
+		y := b[i]
+		same := x == y
+		switch x := x.(type) {
+		case *TypeParam:
+		case *Tuple:
+			z, ok := y.(*Tuple)
+			same = same || ok && writtenAlike(x.Elems, z.Elems)
+		case *Stack:
+			z, ok := y.(*Stack)
+			same = same || ok && x.Size == z.Size && one(x.Elem, z.Elem)
+		case *List:
+			z, ok := y.(*List)
+			same = same || ok && one(x.Elem, z.Elem)
+		case *Bit, *Int, *Varbit:
+			same = same || Identical(x, y)
+		}
+		if !same {
+			return false
+		}
+	}
+	return true
+}
+
 // instantiate returns the instance of a generic struct, header or union for type arguments, the same one for the same arguments.
 func (t *Struct) instantiate(args []Type) *Struct {
-	if !mentionInference(args) {
-		for _, i := range t.instances {
-			if identicalLists(i.TypeArgs, args) {
-				return i
-			}
+	list := &t.instances
+	same := identicalLists
+	if mentionInference(args) {
+		list, same = &t.open, writtenAlike
+	}
+	for _, i := range *list {
+		if same(i.TypeArgs, args) {
+			return i
 		}
 	}
 	n := &Struct{Kind: t.Kind, Name: t.Name, Decl: t.Decl, TypeArgs: args, Origin: t}
-	if !mentionInference(args) {
-		t.instances = append(t.instances, n)
+	if len(t.open) >= maxOpen {
+		t.open = t.open[1:]
 	}
+	*list = append(*list, n)
 	s := newSubst(t.TypeParams, args)
 	n.Fields = make([]*Field, len(t.Fields))
 	for i, f := range t.Fields {

@@ -80,6 +80,7 @@ type (
 		TypeArgs   []Type       // of an instance of a generic declaration
 		Origin     *Struct      // the generic declaration of an instance, otherwise nil
 		instances  []*Struct
+		open       []*Struct // instances with arguments still to be inferred, the latest maxOpen
 	}
 
 	// Stack is an array of headers or header unions, Elem[Size]. Since language version 1.2.5 Elem may be any type.

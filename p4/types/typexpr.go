@@ -349,14 +349,7 @@ func (c *checker) cannotHold(container string, t Type) string {
 		case u.Kind == StructStruct && container == "header_union":
 			return "a header_union holds headers only"
 		case u.Kind == StructStruct && container == "header":
-			for _, f := range u.Fields {
-				if why := c.cannotHold("header", f.typ); why != "" {
-					return "its field " + quote(f.name) + " has type " + f.typ.String() + ": " + why
-				}
-				if _, ok := underlying(f.typ).(*Varbit); ok {
-					return "its field " + quote(f.name) + " is a varbit"
-				}
-			}
+			return c.structInHeader(u)
 		}
 		return ""
 	case *Stack:
@@ -398,6 +391,26 @@ func (c *checker) cannotHold(container string, t Type) string {
 	return "it is not a value type"
 }
 
+// structInHeader says why a struct cannot be a field of a header, or "".
+func (c *checker) structInHeader(t *Struct) string {
+	if why, ok := c.inHeaders[t]; ok {
+		return why
+	}
+	why := ""
+	for _, f := range t.Fields {
+		if w := c.cannotHold("header", f.typ); w != "" {
+			why = "its field " + quote(f.name) + " has type " + f.typ.String() + ": " + w
+			break
+		}
+		if _, ok := underlying(f.typ).(*Varbit); ok {
+			why = "its field " + quote(f.name) + " is a varbit"
+			break
+		}
+	}
+	c.inHeaders[t] = why
+	return why
+}
+
 func isHeaderStack(t Type) bool {
 	s, ok := resolve(t).(*Stack)
 	if !ok {
@@ -414,14 +427,12 @@ func (c *checker) illFormed(t Type) string {
 		if t.Origin == nil {
 			return ""
 		}
-		for _, f := range t.Fields {
-			if why := c.cannotHold(t.Kind.String(), f.typ); why != "" {
-				return "field " + quote(f.name) + " of " + t.String() + " would have type " + f.typ.String() + ": " + why
-			}
-			if why := c.illFormed(f.typ); why != "" {
-				return why
-			}
+		if why, ok := c.formed[t]; ok {
+			return why
 		}
+		why := c.instanceIllFormed(t)
+		c.formed[t] = why
+		return why
 	case *Tuple:
 		for _, e := range t.Elems {
 			if why := c.cannotHold("tuple", e); why != "" {
@@ -441,6 +452,18 @@ func (c *checker) illFormed(t Type) string {
 			return "a list cannot hold " + t.Elem.String() + ": " + why
 		}
 		return c.illFormed(t.Elem)
+	}
+	return ""
+}
+
+func (c *checker) instanceIllFormed(t *Struct) string {
+	for _, f := range t.Fields {
+		if why := c.cannotHold(t.Kind.String(), f.typ); why != "" {
+			return "field " + quote(f.name) + " of " + t.String() + " would have type " + f.typ.String() + ": " + why
+		}
+		if why := c.illFormed(f.typ); why != "" {
+			return why
+		}
 	}
 	return ""
 }
