@@ -136,6 +136,9 @@ datagram, or NUMBER@pcap:IN[,OUT] for capture files.`,
 	return cmd
 }
 
+// maxSwitchPort is the largest port number: standard_metadata has 9 bits for one.
+const maxSwitchPort = 511
+
 // portSpec is one -i.
 type portSpec struct {
 	number uint32
@@ -244,6 +247,16 @@ func runSwitch(ctx context.Context, stdout, stderr io.Writer, args []string, f s
 		return usagef("--no-p4 and a program exclude each other")
 	case f.p4info != "" && len(args) == 0:
 		return usagef("--p4info needs a program")
+	}
+	switch {
+	case f.cpuPort > maxSwitchPort || f.dropPort > maxSwitchPort:
+		return usagef("--cpu-port %d, --drop-port %d: ports have 9 bits (0 to %d)", f.cpuPort, f.dropPort, maxSwitchPort)
+	case f.cpuPort == f.dropPort && f.cpuPort != 0:
+		return usagef("--cpu-port %d is the drop port; choose another one, or another --drop-port", f.cpuPort)
+	case f.priorityQueues < 1 || f.priorityQueues > 8:
+		return usagef("--priority-queues %d: it must be 1 to 8", f.priorityQueues)
+	case f.queueDepth < 1:
+		return usagef("--queue-depth %d: it must be at least 1", f.queueDepth)
 	}
 	specs := make([]portSpec, len(f.interfaces))
 	for i, s := range f.interfaces {
