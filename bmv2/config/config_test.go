@@ -1,10 +1,15 @@
 package config
 
 import (
+	"bytes"
 	_ "embed"
+	"encoding/json"
 	"errors"
+	"io"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 //go:embed testdata/mini.json
@@ -104,13 +109,76 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 	for _, x := range []struct{ text, want string }{
-		{"", "EOF"}, {"{\n\"a\": }", "line 2"}, {"[]", "$: is an array, want an object"}, {"{} {}", "more data"},
-		{strings.Repeat("[", 20000), "depth"},
+		{"", "unexpected end"}, {"{\n\"a\": }", "line 2: unexpected '}', want a value"}, {"[]", "$: is an array, want an object"}, {"{} {}", "more data"},
+		{strings.Repeat("[", 20000), "nested more than"},
 	} {
 		if _, err := Parse([]byte(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%.20q: error %v, want one with %q", x.text, err, x.want)
 		}
 	}
+}
+
+// TestReadJSON compares with encoding/json.
+func TestReadJSON(t *testing.T) {
+	for _, text := range []string{`null`, ` true `, `[false,1,-2.5e+3,0,"a\u00e9\n\"\/\ud83d\ude00\ud83dx\ud83d\u0041"]`, `{"a":{},"b":[[],{"c":null}]}`,
+		`"\ud83d"`, string(mini), `[1,]`, `{"a"}`, `{"a":1,}`, `01`, `-`, `1.`, `1e`, `"\x"`, `"\u12g4"`, "\"\n\"", `"`, `nul`, `[1 2]`, `{1:2}`, `+1`,
+		`1 2`, ``} {
+		compareJSON(t, []byte(text))
+	}
+}
+
+// compareJSON reads a document with both readers.
+func compareJSON(t *testing.T, data []byte) {
+	t.Helper()
+	if !utf8.Valid(data) {
+		return // encoding/json replaces what is not UTF-8, we keep it
+	}
+	v, err := readJSON(data)
+	var want any
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	werr := dec.Decode(&want)
+	if werr == nil {
+		if _, e := dec.Token(); e != io.EOF {
+			werr = errors.New("more data")
+		}
+	}
+	if (err == nil) != (werr == nil) {
+		t.Errorf("%.100q: error %v, encoding/json %v", data, err, werr)
+	} else if err == nil {
+		if got := v.plain(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%.100q: %v, encoding/json %v", data, got, want)
+		}
+	}
+}
+
+func (v *jsonValue) plain() any {
+	switch v.kind {
+	case jsonBool:
+		return v.truth
+	case jsonNumber:
+		return json.Number(v.text)
+	case jsonString:
+		return v.text
+	case jsonArray:
+		a := []any{}
+		for i := range v.items {
+			a = append(a, v.items[i].plain())
+		}
+		return a
+	case jsonObject:
+		m := map[string]any{}
+		for i := range v.members {
+			m[v.members[i].key] = v.members[i].val.plain()
+		}
+		return m
+	}
+	return nil
+}
+
+func FuzzJSON(f *testing.F) {
+	f.Add([]byte(`{"a":[1,-2.5e+3,"\u00e9\n",true,null]}`))
+	f.Fuzz(compareJSON)
 }
 
 func FuzzParse(f *testing.F) {

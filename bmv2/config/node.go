@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -21,7 +20,7 @@ func (e *Error) Error() string { return "bmv2 JSON: " + e.Path + ": " + e.Msg }
 // node is a value of the JSON document that knows its place in it. Methods fail by panicking with *Error, which Parse
 // turns into an error.
 type node struct {
-	v      any
+	v      *jsonValue
 	parent *node
 	key    string
 	index  int // -1 unless an array item
@@ -42,33 +41,24 @@ func (n *node) fail(format string, args ...any) {
 	panic(&Error{Path: n.path(), Msg: fmt.Sprintf(format, args...)})
 }
 
-func kindName(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case string:
-		return "a string"
-	case json.Number:
-		return "a number"
-	case []any:
-		return "an array"
+func (n *node) want(k jsonKind, what string) {
+	if n.v.kind != k {
+		n.fail("is %s, want %s", jsonNames[n.v.kind], what)
 	}
-	return "an object"
 }
 
 // opt returns a member, or nil when it is absent or null.
 func (n *node) opt(key string) *node {
-	m, ok := n.v.(map[string]any)
-	if !ok {
-		n.fail("is %s, want an object", kindName(n.v))
+	n.want(jsonObject, "an object")
+	for i := len(n.v.members) - 1; i >= 0; i-- { // of several, the last counts
+		if m := &n.v.members[i]; m.key == key {
+			if m.val.kind == jsonNull {
+				return nil
+			}
+			return &node{v: &m.val, parent: n, key: key, index: -1}
+		}
 	}
-	v, ok := m[key]
-	if !ok || v == nil {
-		return nil
-	}
-	return &node{v: v, parent: n, key: key, index: -1}
+	return nil
 }
 
 func (n *node) get(key string) *node {
@@ -84,13 +74,12 @@ func (n *node) items() []*node {
 	if n == nil {
 		return nil
 	}
-	a, ok := n.v.([]any)
-	if !ok {
-		n.fail("is %s, want an array", kindName(n.v))
-	}
-	out := make([]*node, len(a))
-	for i, v := range a {
-		out[i] = &node{v: v, parent: n, index: i}
+	n.want(jsonArray, "an array")
+	nodes := make([]node, len(n.v.items))
+	out := make([]*node, len(nodes))
+	for i := range nodes {
+		nodes[i] = node{v: &n.v.items[i], parent: n, index: i}
+		out[i] = &nodes[i]
 	}
 	return out
 }
@@ -108,11 +97,8 @@ func (n *node) tuple(min, max int) []*node {
 }
 
 func (n *node) str() string {
-	s, ok := n.v.(string)
-	if !ok {
-		n.fail("is %s, want a string", kindName(n.v))
-	}
-	return s
+	n.want(jsonString, "a string")
+	return n.v.text
 }
 
 // strOr returns "" for a nil node.
@@ -124,11 +110,8 @@ func (n *node) strOr() string {
 }
 
 func (n *node) boolean() bool {
-	b, ok := n.v.(bool)
-	if !ok {
-		n.fail("is %s, want true or false", kindName(n.v))
-	}
-	return b
+	n.want(jsonBool, "true or false")
+	return n.v.truth
 }
 
 func (n *node) boolOr(def bool) bool {
@@ -139,13 +122,10 @@ func (n *node) boolOr(def bool) bool {
 }
 
 func (n *node) integer() int {
-	num, ok := n.v.(json.Number)
-	if !ok {
-		n.fail("is %s, want an integer", kindName(n.v))
-	}
-	i, err := strconv.ParseInt(num.String(), 10, 64)
+	n.want(jsonNumber, "an integer")
+	i, err := strconv.ParseInt(n.v.text, 10, 64)
 	if err != nil || i < -1<<40 || i > 1<<40 {
-		n.fail("%s is not an integer in range", num)
+		n.fail("%s is not an integer in range", n.v.text)
 	}
 	return int(i)
 }

@@ -1,13 +1,5 @@
 package config
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-)
-
 // Bounds that keep a hostile file from claiming absurd memory.
 const (
 	maxHex   = 1 << 16 // digits of one constant
@@ -19,19 +11,9 @@ const (
 // Parse reads bmv2 JSON. Errors are of type *Error, except for malformed JSON. References between objects are left to
 // pipeline.Link.
 func Parse(data []byte) (c *Config, err error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		var se *json.SyntaxError
-		if errors.As(err, &se) {
-			line := 1 + bytes.Count(data[:min(int(se.Offset), len(data))], []byte{'\n'})
-			return nil, fmt.Errorf("bmv2 JSON: line %d: %w", line, err)
-		}
-		return nil, fmt.Errorf("bmv2 JSON: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, &Error{Path: "$", Msg: "more data after the end of the document"}
+	v, err := readJSON(data)
+	if err != nil {
+		return nil, err
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -42,7 +24,7 @@ func Parse(data []byte) (c *Config, err error) {
 			c, err = nil, e
 		}
 	}()
-	return parseConfig(&node{v: v, index: -1}), nil
+	return parseConfig(&node{v: &v, index: -1}), nil
 }
 
 func list[T any](n *node, f func(*node) T) []T {
@@ -130,8 +112,8 @@ func parseHeaderType(n *node) HeaderType {
 	t.Fields = list(n.get("fields"), func(n *node) Field {
 		it := n.tuple(2, 3)
 		f := Field{Name: it[0].str()}
-		if s, ok := it[1].v.(string); ok {
-			if s != "*" {
+		if it[1].v.kind == jsonString {
+			if s := it[1].str(); s != "*" {
 				it[1].fail("%q is not a width, want a number of bits or \"*\"", s)
 			}
 			if vl {
@@ -145,7 +127,7 @@ func parseHeaderType(n *node) HeaderType {
 			}
 		}
 		if len(it) == 3 {
-			if _, num := it[2].v.(json.Number); num { // p4c writes 0 for a bool field
+			if it[2].v.kind == jsonNumber { // p4c writes 0 for a bool field
 				f.Signed = it[2].natural(1) == 1
 			} else {
 				f.Signed = it[2].boolean()

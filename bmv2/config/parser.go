@@ -53,7 +53,7 @@ func parseTransition(n *node) Transition {
 	val := n.opt("value")
 	if typ == "" { // older files: only a value, which may be the word default
 		typ = "hexstr"
-		if val == nil || val.v == "default" {
+		if val == nil || val.v.kind == jsonString && val.v.text == "default" {
 			typ = "default"
 		}
 	}

@@ -58,7 +58,7 @@ func parseTable(n *node) Table {
 		k := KeyField{Name: n.opt("name").strOr(),
 			MatchType: oneOf(n.get("match_type"), "match type", "valid", "exact", "lpm", "ternary", "range")}
 		target := n.get("target")
-		if _, ok := target.v.(string); ok && k.MatchType == "valid" {
+		if target.v.kind == jsonString && k.MatchType == "valid" {
 			k.Target[0] = target.str()
 		} else {
 			k.Target = target.pair()
@@ -74,12 +74,10 @@ func parseTable(n *node) Table {
 		n.get("action_ids").fail("has %d items, want %d as in actions", len(t.ActionIDs), len(t.Actions))
 	}
 	if nt := n.opt("next_tables"); nt != nil {
-		m, ok := nt.v.(map[string]any)
-		if !ok {
-			nt.fail("is %s, want an object", kindName(nt.v))
-		}
-		t.NextTables = make(map[string]string, len(m))
-		for k := range m {
+		nt.want(jsonObject, "an object")
+		t.NextTables = make(map[string]string, len(nt.v.members))
+		for i := range nt.v.members {
+			k := nt.v.members[i].key
 			t.NextTables[k] = nt.opt(k).strOr()
 		}
 	}
