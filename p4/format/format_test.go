@@ -1,6 +1,8 @@
 package format
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,6 +122,45 @@ func TestP4CSamples(t *testing.T) {
 	if formatted < len(files)*95/100 {
 		t.Errorf("only %d of %d programs can be formatted", formatted, len(files))
 	}
+}
+
+// TestPerturbed strews line ends and comments over a program: wherever they stand, they stay, and the layout is stable.
+func TestPerturbed(t *testing.T) {
+	src, err := os.ReadFile("testdata/mess.in.p4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(60) {
+		text := perturb(string(src), rand.New(rand.NewPCG(seed, 1)))
+		if _, ok := check(t, fmt.Sprintf("seed %d", seed), text); !ok {
+			_, diags := Source("perturbed", []byte(text))
+			t.Fatalf("seed %d does not parse: %v\n%s", seed, diags, text)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// perturb inserts white space and comments between the tokens of a text.
+func perturb(text string, rnd *rand.Rand) string {
+	masked, dirs := mask(text, false)
+	strew := []string{" ", "\n", "\n\n\n", " /* c */ ", "\n/* d */\n", " // e\n", "\n  // f\n", "/* g\n h */", "\n/* i */"}
+	var b strings.Builder
+	last, prev := 0, byte(0)
+	for _, tok := range parser.Tokens(masked) {
+		for len(dirs) > 0 && dirs[0].start < tok.Start {
+			last, dirs = dirs[0].end, dirs[1:] // directives would end up in the middle of a line
+		}
+		gap := masked[min(last, tok.Start):tok.Start]
+		// Not between two '>' of a shift, nor behind the '@' of an annotation.
+		if rnd.IntN(8) == 0 && !(prev == '>' && gap == "") && prev != '@' {
+			gap += strew[rnd.IntN(len(strew))]
+		}
+		b.WriteString(gap + masked[tok.Start:tok.End])
+		last, prev = tok.End, masked[tok.End-1]
+	}
+	return b.String() + "\n"
 }
 
 func FuzzFormat(f *testing.F) {

@@ -226,7 +226,7 @@ func (s *scanner) directiveLine(hash place, from, end int) {
 		return
 	}
 	f := s.p.m.files[s.file]
-	r := renaming{off: end + 1, line: n, name: s.p.m.position(hash).File}
+	r := renaming{off: end + 1, line: max(n, 1), name: s.p.m.position(hash).File}
 	if len(toks) > 1 && strings.HasPrefix(toks[1].text, `"`) {
 		if name, err := strconv.Unquote(toks[1].text); err == nil {
 			r.name = name
