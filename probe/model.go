@@ -130,7 +130,7 @@ func (s *Switch) Forward(now uint64, p *Packet) uint16 {
 			if now-e.time <= s.FlowletGap && s.usable(now, e.port, p.NextHops) {
 				port = e.port
 			}
-		case e.port != 0 && now-e.time <= s.SubflowLive && (mine || !s.Leaf):
+		case e.port != 0 && now-e.time < s.SubflowLive && (mine || !s.Leaf):
 			floating = true
 		}
 	}
@@ -182,14 +182,14 @@ func (s *Switch) held(now uint64, p *Packet, base, at int, floating bool) (held 
 	}
 	for i := base; i < base+s.Subflows; i++ {
 		e := &s.subs[i]
-		if (i != at || floating) && e.group == p.Group && e.id == p.ID && e.port != 0 && now-e.time <= s.SubflowLive {
+		if (i != at || floating) && e.group == p.Group && e.id == p.ID && e.port != 0 && now-e.time < s.SubflowLive {
 			hold(e.port)
 		}
 	}
 	// Before its first marked packet subflow 1 was plain TCP, so it is where its flowlet is.
 	first := &s.subs[base]
 	if s.Leaf && p.Subflow != 1 && !(first.group == p.Group && first.id == p.ID && first.number == 1) && p.FirstFlowlet < uint32(s.Flowlets) {
-		if e := &s.flows[p.FirstFlowlet]; e.port != 0 && now-e.time <= s.SubflowLive {
+		if e := &s.flows[p.FirstFlowlet]; e.port != 0 && now-e.time < s.SubflowLive {
 			hold(e.port)
 		}
 	}

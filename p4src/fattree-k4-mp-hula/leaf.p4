@@ -793,7 +793,7 @@ control FabricIngress(
     }
 
     action set_mptcp_timing(usec_t subflow_live, usec_t learn_timeout) {
-        meta.subflow_live = subflow_live; // a subflow that is silent for longer holds its next hop no more
+        meta.subflow_live = subflow_live; // a subflow that has been silent for so long holds its next hop no more
         meta.learn_timeout = learn_timeout; // a leaf forgets a learned flow that is silent for longer
     }
 
@@ -1367,7 +1367,7 @@ control FabricIngress(
                                     meta.out_port = meta.seen_port;
                                 }
                             }
-                        } else if (meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live && meta.owner == meta.conn_key) {
+                        } else if (meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live && meta.owner == meta.conn_key) {
                             meta.floating = 1; // the place is taken by a live subflow
                         }
                     }
@@ -1398,7 +1398,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 0);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 0);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 0);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1409,7 +1409,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 1);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 1);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 1);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1420,7 +1420,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 2);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 2);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 2);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1431,7 +1431,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 3);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 3);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 3);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1442,7 +1442,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 4);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 4);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 4);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1453,7 +1453,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 5);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 5);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 5);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1464,7 +1464,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 6);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 6);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 6);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1475,7 +1475,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 7);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 7);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 7);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -1488,7 +1488,7 @@ control FabricIngress(
                     if (meta.subflow != 1 && (meta.owner != meta.conn_key || meta.number != 1) && meta.first_flowlet < FLOWLET_SLOTS) {
                         flowlet_port.read(meta.seen_port, meta.first_flowlet);
                         flowlet_time.read(meta.entry_time, meta.first_flowlet);
-                        if (meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }

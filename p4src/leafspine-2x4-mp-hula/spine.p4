@@ -510,7 +510,7 @@ control FabricIngress(
     }
 
     action set_mptcp_timing(usec_t subflow_live, usec_t learn_timeout) {
-        meta.subflow_live = subflow_live; // a subflow that is silent for longer holds its next hop no more
+        meta.subflow_live = subflow_live; // a subflow that has been silent for so long holds its next hop no more
         meta.learn_timeout = learn_timeout; // a leaf forgets a learned flow that is silent for longer
     }
 
@@ -770,7 +770,7 @@ control FabricIngress(
                                 meta.out_port = meta.seen_port;
                             }
                         }
-                    } else if (meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                    } else if (meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                         meta.floating = 1; // the place is taken by a live subflow
                     }
                 }
@@ -800,7 +800,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 0);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 0);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 0);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -811,7 +811,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 1);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 1);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 1);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -822,7 +822,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 2);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 2);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 2);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -833,7 +833,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 3);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 3);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 3);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -844,7 +844,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 4);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 4);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 4);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -855,7 +855,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 5);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 5);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 5);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -866,7 +866,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 6);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 6);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 6);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }
@@ -877,7 +877,7 @@ control FabricIngress(
                         subflow_id.read(meta.owner, meta.subflow_base + 7);
                         subflow_time.read(meta.entry_time, meta.subflow_base + 7);
                         subflow_port.read(meta.seen_port, meta.subflow_base + 7);
-                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time <= meta.subflow_live) {
+                        if (meta.owner == meta.conn_key && meta.seen_port != 0 && meta.now - meta.entry_time < meta.subflow_live) {
                             if ((meta.held & (PORT_ONE << (bit<8>) (meta.seen_port - 1))) != 0) {
                                 meta.sharing = 1;
                             }

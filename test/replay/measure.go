@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"khop/fabric"
 	"khop/mptcp"
@@ -13,10 +14,12 @@ import (
 // asks no program.
 //
 // At a switch that has two or more next hops towards a packet's destination leaf, a subflow is pinned to the port by
-// which its last packet left, separately for each direction of the connection. It is live there until subflow_live (of
-// the spec) has passed since that packet came in. A next hop is fresh while its link is up and, under a scheme with
+// which its last packet left, separately for each direction of the connection. It is live there while that packet came in
+// less than subflow_live (of the spec) ago, by the microseconds of the switch's clock, which is all that any program can see. A next hop is fresh while its link is up and, under a scheme with
 // probes, a probe came in by it within link_timeout. A next hop is unused while no live subflow of the connection is
 // pinned to it.
+//
+// The first subflow is pinned by its handshake already, though it is known for what it is only when its keys are.
 //
 // Collisions counts the packets that left a switch by a port on which another live subflow of their connection was pinned
 // while a fresh next hop stood unused.
@@ -30,8 +33,9 @@ type Measure struct {
 	distinctN   int
 	conns       []*connView
 	byConn      map[*mptcp.Connection]*connView
+	early       map[mptcp.Tuple]map[*fabric.Switch]pin // of TCP flows that belong to no connection, or not yet
 	correlator  *mptcp.Correlator
-	live        int64 // subflow_live in nanoseconds
+	live        int64 // subflow_live in microseconds
 	segment     mptcp.Segment
 }
 
@@ -51,46 +55,85 @@ type pinPlace struct {
 type pin struct {
 	sub  *mptcp.Subflow
 	port uint32
-	last int64 // when the subflow's last packet came in at the switch
+	last int64 // when the subflow's last packet came in at the switch, in microseconds of its clock
 }
 
 func newMeasure(f *fabric.Fabric) *Measure {
 	return &Measure{
 		byConn:     map[*mptcp.Connection]*connView{},
+		early:      map[mptcp.Tuple]map[*fabric.Switch]pin{},
 		correlator: mptcp.NewCorrelator(mptcp.Config{}),
-		live:       int64(f.Timing.SubflowLive),
+		live:       f.Timing.SubflowLive.Microseconds(),
 	}
 }
 
-// enter takes an IP packet as it enters the fabric. It returns the connection and subflow that the packet belongs to, nil
-// if none, and its direction.
-func (m *Measure) enter(now int64, ip []byte) (*connView, *mptcp.Subflow, bool) {
-	m.segment.Time = now
-	if ok, _ := m.segment.ParseIP(ip); !ok {
-		return nil, nil, false
-	}
-	// A segment that ends its subflow still belongs to it.
-	conn, sub := m.correlator.Lookup(m.segment.Tuple)
-	for _, e := range m.correlator.Observe(&m.segment) {
-		if e.Kind == mptcp.ConnectionOpened {
-			v := &connView{conn: e.Conn, nextHops: map[*mptcp.Subflow]map[string]int{}, pins: map[pinPlace][]pin{}}
-			m.byConn[e.Conn] = v
-			m.conns = append(m.conns, v)
+// belonging says what a packet belongs to.
+type belonging struct {
+	tuple   mptcp.Tuple // zero: not TCP
+	conn    *connView   // nil: no connection
+	sub     *mptcp.Subflow
+	forward bool // from the initiator
+}
+
+// assign tells, for packets in the order in which they enter, which connection, subflow and direction each belongs to. The
+// packets of the initial handshake, which come before the keys are known, belong to the initial subflow like the rest.
+func (m *Measure) assign(list []*injection) {
+	handshakes := map[mptcp.Tuple][]*injection{} // since the SYN, by the tuple of the SYN
+	for _, rec := range list {
+		m.segment.Time = rec.at
+		if ok, _ := m.segment.ParseIP(rec.frame[etherLen:]); !ok {
+			continue
+		}
+		t := m.segment.Tuple
+		switch {
+		case m.segment.Flags&(mptcp.SYN|mptcp.ACK) == mptcp.SYN:
+			handshakes[t] = []*injection{rec}
+		case handshakes[t] != nil:
+			handshakes[t] = append(handshakes[t], rec)
+		case handshakes[t.Reverse()] != nil:
+			handshakes[t.Reverse()] = append(handshakes[t.Reverse()], rec)
+		}
+		// A segment that ends its subflow still belongs to it, unless it opens another.
+		conn, sub := m.correlator.Lookup(t)
+		for _, e := range m.correlator.Observe(&m.segment) {
+			switch e.Kind {
+			case mptcp.ConnectionOpened:
+				v := &connView{conn: e.Conn, nextHops: map[*mptcp.Subflow]map[string]int{}, pins: map[pinPlace][]pin{}}
+				m.byConn[e.Conn] = v
+				m.conns = append(m.conns, v)
+				for _, early := range handshakes[e.Subflow.Tuple] {
+					early.conn, early.sub, early.forward = v, e.Subflow, early.from == handshakes[e.Subflow.Tuple][0].from
+				}
+				delete(handshakes, e.Subflow.Tuple)
+			case mptcp.FellBack:
+				delete(handshakes, t.Reverse())
+			}
+		}
+		if c, s := m.correlator.Lookup(t); c != nil {
+			conn, sub = c, s
+		}
+		if conn != nil {
+			delete(handshakes, t)
+			rec.conn, rec.sub, rec.forward = m.byConn[conn], sub, slices.Contains(conn.Addrs(true), t.Src.Addr())
 		}
 	}
-	if c, s := m.correlator.Lookup(m.segment.Tuple); c != nil {
-		conn, sub = c, s
-	}
-	if conn == nil {
-		return nil, nil, false
-	}
-	return m.byConn[conn], sub, slices.Contains(conn.Addrs(true), m.segment.Tuple.Src.Addr())
 }
 
-// leave takes a packet that leaves a switch: rec is what enter said of it, arrived when it came in at the switch, first
+// leave takes a packet that leaves a switch: rec is what assign said of it, arrived when it came in at the switch, first
 // whether it entered the fabric there, nextHops the ports that lead to its destination leaf.
 func (m *Measure) leave(x *node, rec *injection, arrived int64, port uint32, first bool, nextHops []uint32, fresh func(port uint32) bool) {
+	arrived /= int64(time.Microsecond)
 	v := rec.conn
+	if v == nil {
+		if !slices.Contains(nextHops, port) {
+			return
+		}
+		if m.early[rec.tuple] == nil {
+			m.early[rec.tuple] = map[*fabric.Switch]pin{}
+		}
+		m.early[rec.tuple][x.sw] = pin{port: port, last: arrived}
+		return
+	}
 	if first {
 		name := "none"
 		if p := x.sw.Port(port); p != nil && p.Peer != nil {

@@ -36,13 +36,12 @@ type Options struct {
 
 // injection is a packet of the capture on its way.
 type injection struct {
+	at      int64  // virtual time
 	frame   []byte // as captured
 	from    *fabric.Host
 	to      *fabric.Host // nil if nobody has the address
 	dstLeaf *fabric.Switch
-	conn    *connView
-	sub     *mptcp.Subflow
-	forward bool
+	belonging
 }
 
 // runner is a replay under way.
@@ -136,6 +135,7 @@ func (r *runner) run(ctx context.Context, packets []Packet) error {
 	if len(sorted) > 0 {
 		r.base = sorted[0].Time - begin
 	}
+	var entering []*injection
 	for i := range sorted {
 		p := &sorted[i]
 		from, dst, reason := classify(r.fabric, p)
@@ -144,11 +144,13 @@ func (r *runner) run(ctx context.Context, packets []Packet) error {
 			r.result.NotForwardedBy[reason]++
 			continue
 		}
-		inj := &injection{frame: p.Data, from: from, to: r.fabric.HostOf(dst), dstLeaf: r.fabric.LeafOf(dst)}
 		end = p.Time - r.base
-		r.result.PacketsIn++
+		inj := &injection{at: end, frame: p.Data, from: from, to: r.fabric.HostOf(dst), dstLeaf: r.fabric.LeafOf(dst)}
+		entering = append(entering, inj)
 		r.net.push(&event{at: end, node: r.net.byName[from.Leaf.Name], port: from.Port, frame: hostFrame(p.Data, from), enter: inj})
 	}
+	r.result.PacketsIn = len(entering)
+	r.measure.assign(entering)
 	// What is in flight at the end arrives within a moment; the controller's answers to it as well.
 	if err := r.net.run(end + int64(10*time.Millisecond)); err != nil {
 		return err
@@ -194,7 +196,7 @@ func (r *runner) identity(frame []byte) uint64 {
 func (r *runner) arrives(x *node, frame []byte, enter *injection) {
 	id := r.identity(frame)
 	if enter != nil {
-		enter.conn, enter.sub, enter.forward = r.measure.enter(r.net.now, frame[etherLen:])
+		enter.belonging = r.measure.enter(r.net.now, frame[etherLen:])
 		r.flying[id] = append(r.flying[id], enter)
 	}
 	r.current = len(r.flying[id]) > 0
@@ -269,7 +271,7 @@ func (r *runner) departs(x *node, port uint32, frame []byte) {
 		r.result.PacketsLost["no-such-port"]++
 		return
 	}
-	if rec.conn != nil {
+	if rec.tuple != (mptcp.Tuple{}) {
 		fresh := func(p uint32) bool {
 			return !r.fabric.Scheme.Probes() || x.probed[p] >= 0 && r.net.now-x.probed[p] <= int64(r.fabric.Timing.LinkTimeout)
 		}
