@@ -255,8 +255,8 @@ func (t Timing) Check(shortest, longest time.Duration) []Problem {
 	if t.FlowletGap < time.Microsecond {
 		bad("flowlet-gap", "must be at least 1us")
 	}
-	if t.SubflowLive < t.FlowletGap {
-		bad("subflow-live", "%v is shorter than the flowlet gap of %v: a subflow would lose its next hop while its flowlet still uses it", t.SubflowLive, t.FlowletGap)
+	if t.SubflowLive <= t.FlowletGap {
+		bad("subflow-live", "%v is not longer than the flowlet gap of %v: a subflow would lose its next hop while its flowlet still uses it", t.SubflowLive, t.FlowletGap)
 	}
 	if t.KeepAlive < 3*longest {
 		bad("keep-alive", "%v is less than three probe intervals of %v: one late probe would age the best next hop out, and the last probe would win instead of the best", t.KeepAlive, longest)

@@ -257,7 +257,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"tau too long for the estimator", "tau: 1024us", "tau: 1073741824us", "more than the 32-bit estimator holds"},
 		{"keep-alive too short", "keep-alive: 2500us", "keep-alive: 1400us", "timing.keep-alive: 1.4ms is less than three probe intervals of 500µs"},
 		{"link timeout too short", "link-timeout: 2500us", "link-timeout: 1ms", "timing.link-timeout: 1ms is less than three probe intervals"},
-		{"subflow live below the gap", "subflow-live: 2ms", "subflow-live: 100us", "timing.subflow-live: 100µs is shorter than the flowlet gap"},
+		{"subflow live below the gap", "subflow-live: 2ms", "subflow-live: 100us", "timing.subflow-live: 100µs is not longer than the flowlet gap"},
 		{"interval too short", "probe-interval: 500us", "probe-interval: 5us", "timing.probe-interval: must be 10us to 10s"},
 		{"interval of no leaf", "tau: 1024us", "probe-intervals: {spine1: 1ms}", `timing.probe-intervals.spine1: "spine1" is no leaf; the leaves are leaf1, leaf2`},
 		{"data-plane correlation", "correlation: control-plane", "correlation: data-plane", "mptcp.correlation: data-plane correlation is not available in this version; use control-plane"},

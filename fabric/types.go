@@ -97,7 +97,7 @@ type Timing struct {
 	ProbeInterval time.Duration // a ToR sends one probe each interval
 	Tau           time.Duration // time constant of the utilisation estimator: a power of two in microseconds, >= 2 intervals
 	FlowletGap    time.Duration // a flow that pauses longer starts a new flowlet
-	SubflowLive   time.Duration // a subflow holds its next hop until it has been silent for longer
+	SubflowLive   time.Duration // a subflow holds its next hop until it has been silent for so long
 	KeepAlive     time.Duration // a k-best slot is stale once it is older
 	LinkTimeout   time.Duration // a port is dead once it has seen no probe for longer
 	LearnTimeout  time.Duration // a subflow learned by the data plane alone is forgotten once it has been silent for longer

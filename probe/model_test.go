@@ -302,12 +302,12 @@ func TestDistinctNextHops(t *testing.T) {
 					}
 					held := false
 					for m, x := range pinned {
-						held = held || m != n && now-x.time <= s.SubflowLive && x.port == e.Port
+						held = held || m != n && now-x.time < s.SubflowLive && x.port == e.Port
 					}
 					free = free || !held
 				}
 				for m, x := range pinned {
-					taken = taken || m != n && now-x.time <= s.SubflowLive && x.port == port
+					taken = taken || m != n && now-x.time < s.SubflowLive && x.port == port
 				}
 				if taken && free {
 					t.Fatalf("seed %d step %d: subflow %d leaves by port %d, which a sibling holds, though a next hop is free", seed, step, n, port)
