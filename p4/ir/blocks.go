@@ -120,29 +120,18 @@ func (l *lowerer) mainBlock(a types.Arg) *blockInst {
 	case *ast.CallExpr:
 		if c := l.info.Calls[e]; c != nil && c.Kind == types.CallConstructor {
 			if b, ok := c.Type.(*types.Block); ok {
-				return l.newInst(b, c.Args, blockName(b), l.prog.Root, nil)
+				return l.newInst(b, c.Args, b.Name, l.prog.Root, nil)
 			}
 		}
 	case *ast.Name:
 		if inst, ok := l.info.Uses[e].(*types.Instance); ok && inst.Call != nil {
 			if b, ok := inst.Call.Type.(*types.Block); ok {
-				return l.newInst(b, inst.Call.Args, blockName(b), l.prog.Root, nil)
+				return l.newInst(b, inst.Call.Args, b.Name, l.prog.Root, nil)
 			}
 		}
 	}
 	l.errorf(a.Expr, "unsupported-architecture", "the argument for %s is no parser or control", a.Param.Name())
 	return nil
-}
-
-func blockName(b *types.Block) string {
-	var annos []*ast.Annotation
-	switch d := b.Decl.(type) {
-	case *ast.ParserDecl:
-		annos = d.Annos
-	case *ast.ControlDecl:
-		annos = d.Annos
-	}
-	return controlName("", b.Name, annos)
 }
 
 // newInst makes an instance of a parser or control. Its constructor arguments are evaluated in the current frame.

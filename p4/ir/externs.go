@@ -176,9 +176,13 @@ func (l *lowerer) readMeter(r *Extern, c *types.Call, n ast.Node) {
 // externFunc lowers a call of an extern function as a statement.
 func (l *lowerer) externFunc(c *types.Call, n ast.Stmt) {
 	name := c.Func.Name()
-	switch name {
-	case "static_assert":
+	if name == "static_assert" {
 		return
+	}
+	if l.block != inParser {
+		l.prog.CallsExtern = true
+	}
+	switch name {
 	case "verify":
 		if l.block != inParser {
 			l.errorf(n, "unsupported-call", "verify can be called in parsers only")

@@ -50,32 +50,45 @@ func (y *layout) headerType(s *types.Struct, n ast.Node) *HeaderType {
 	}
 	t := &HeaderType{Decl: s, Name: unique(y.tnames, typeName(s))}
 	y.types[s] = t
-	var add func(prefix string, s *types.Struct) []any
-	add = func(prefix string, s *types.Struct) []any {
-		var tree []any
-		for _, f := range s.Fields {
-			ft := underlying(f.Type())
-			if sub, ok := ft.(*types.Struct); ok && sub.Kind == types.StructStruct {
-				tree = append(tree, add(prefix+f.Name()+".", sub))
-				continue
-			}
-			fd := &Field{Name: prefix + f.Name(), Index: len(t.Fields)}
-			if v, ok := ft.(*types.Varbit); ok {
-				fd.Width, fd.Varbit = v.Width, true
-				if t.Varbit() != nil {
-					y.l.errorf(f.Node(), "unsupported-header", "header %s has several varbit fields; the target supports one", s.Name)
+	// add returns the part of the tree for a field.
+	var add func(name string, ft types.Type, n ast.Node) any
+	add = func(name string, ft types.Type, n ast.Node) any {
+		ft = underlying(ft)
+		switch u := ft.(type) {
+		case *types.Struct:
+			if u.Kind == types.StructStruct {
+				var tree []any
+				for _, f := range u.Fields {
+					tree = append(tree, add(name+"."+f.Name(), f.Type(), f.Node()))
 				}
-			} else if st, ok := scalarType(ft); ok {
-				fd.Width, fd.Signed = st.Width, st.Signed
-			} else {
-				y.l.errorf(f.Node(), "unsupported-header", "a field of type %s inside header %s is not supported by the target", ft, s.Name)
+				return tree
 			}
-			t.Fields = append(t.Fields, fd)
-			tree = append(tree, fd)
+		case *types.Stack:
+			if _, ok := scalarType(u.Elem); ok {
+				var tree []any
+				for i := range u.Size {
+					tree = append(tree, add(fmt.Sprintf("%s[%d]", name, i), u.Elem, n))
+				}
+				return tree
+			}
 		}
-		return tree
+		fd := &Field{Name: name, Index: len(t.Fields)}
+		if v, ok := ft.(*types.Varbit); ok {
+			if t.Varbit() != nil {
+				y.l.errorf(n, "unsupported-header", "header %s has several varbit fields; the target supports one", s.Name)
+			}
+			fd.Width, fd.Varbit = v.Width, true
+		} else if st, ok := scalarType(ft); ok {
+			fd.Width, fd.Signed = st.Width, st.Signed
+		} else {
+			y.l.errorf(n, "unsupported-header", "a field of type %s inside header %s is not supported by the target", ft, s.Name)
+		}
+		t.Fields = append(t.Fields, fd)
+		return fd
 	}
-	t.tree = add("", s)
+	for _, f := range s.Fields {
+		t.tree = append(t.tree, add(f.Name(), f.Type(), f.Node()))
+	}
 	if s.Kind == types.StructHeader && t.Width()%8 != 0 {
 		y.l.errorf(s.Decl, "unsupported-header",
 			"header %s is %d bits long; the target supports headers of whole bytes only", s.Name, t.Width())

@@ -97,10 +97,9 @@ func (l *headerLoc) field(i int) Loc {
 
 func (l *headerLoc) part(p any, t types.Type) Loc {
 	if sub, ok := p.([]any); ok {
-		st := t.(*types.Struct)
-		s := &structLoc{typ: t}
+		s := &structLoc{typ: underlying(t)}
 		for i, q := range sub {
-			s.fields = append(s.fields, l.part(q, st.Fields[i].Type()))
+			s.fields = append(s.fields, l.part(q, elemType(t, i)))
 		}
 		return s
 	}

@@ -407,6 +407,11 @@ func (l *lowerer) lookaheadOf(t types.Type, off *int, n ast.Node) Val {
 			a.elems = append(a.elems, l.lookaheadOf(e, off, n))
 		}
 		return a
+	case *types.Stack:
+		for range u.Size {
+			a.elems = append(a.elems, l.lookaheadOf(u.Elem, off, n))
+		}
+		return a
 	}
 	l.errorf(n, "unsupported-type", "lookahead of type %s is not supported by the target", t)
 	return nil

@@ -38,6 +38,8 @@ type Program struct {
 	LearnLists   []*FieldList
 	ValueSets    []*ValueSet
 
+	// CallsExtern tells whether a control calls an extern function.
+	CallsExtern bool
 	// Root is the tree of instances that the control plane sees.
 	Root *Scope
 }

@@ -11,8 +11,26 @@ import (
 const maxUnroll = 64
 
 func (l *lowerer) stmts(list []ast.Stmt) {
-	for _, s := range list {
+	for i, s := range list {
+		if l.code.dead() {
+			l.noteCalls(list[i:])
+			return
+		}
 		l.stmt(s)
+	}
+}
+
+// noteCalls tells the control plane of actions whose calls cannot be reached.
+func (l *lowerer) noteCalls(list []ast.Stmt) {
+	for _, s := range list {
+		walk(s, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok {
+				if call := l.info.Calls[c]; call != nil && call.Kind == types.CallAction {
+					l.noteCall(call.Action)
+				}
+			}
+			return true
+		})
 	}
 }
 
@@ -182,6 +200,14 @@ func (l *lowerer) invalidate(p Loc, n ast.Node) {
 func (l *lowerer) ifStmt(s *ast.IfStmt) {
 	if l.block == inVerify || l.block == inCompute {
 		l.checksumIf(s)
+		return
+	}
+	if c, ok := l.info.ValueOf(s.Cond).(bool); ok {
+		if c {
+			l.stmt(s.Then)
+		} else if s.Else != nil {
+			l.stmt(s.Else)
+		}
 		return
 	}
 	no := l.code.NewLabel()

@@ -89,7 +89,7 @@ func (l *lowerer) table(d *types.Table, bi *blockInst) *Table {
 		default:
 			l.errorf(k.Elem, "unsupported-key", "match kind %s is not supported by the target (exact, ternary, lpm, range, optional, selector)", kind)
 		}
-		t.Keys = append(t.Keys, &Key{Name: KeyName(k), MatchKind: kind, Width: max(1, st.Width), Decl: k})
+		t.Keys = append(t.Keys, &Key{Name: l.keyName(k), MatchKind: kind, Width: max(1, st.Width), Decl: k})
 	}
 	for _, a := range d.Actions {
 		if act := l.tableAction(a, bi); act != nil {
@@ -106,28 +106,36 @@ func (l *lowerer) table(d *types.Table, bi *blockInst) *Table {
 	return t
 }
 
-// KeyName returns the name by which the control plane knows a key: that of @name, or the expression as the specification of
-// P4Runtime spells it.
-func KeyName(k *types.TableKey) string {
+// keyName returns the name by which the control plane knows a key: that of @name, or the expression as the P4Runtime specification
+// spells it.
+func (l *lowerer) keyName(k *types.TableKey) string {
 	if a := nameAnno(k.Elem.Annos); a != "" {
 		return a
 	}
-	return keyText(k.Expr)
+	return l.keyText(k.Expr)
 }
 
-func keyText(e ast.Expr) string {
+func (l *lowerer) keyText(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Paren:
-		return keyText(e.X)
+		return l.keyText(e.X)
 	case *ast.Name:
 		if e.Global {
 			return "." + e.Name
 		}
 		return e.Name
 	case *ast.Member:
-		return keyText(e.X) + "." + e.Name.Name
+		name := e.Name.Name
+		if sel := l.info.Selections[e]; sel != nil && sel.Kind == types.SelField {
+			if st, ok := underlying(l.typeOf(e.X)).(*types.Struct); ok && sel.Index < len(st.Fields) {
+				if a := nameAnno(st.Fields[sel.Index].Annos()); a != "" {
+					name = a
+				}
+			}
+		}
+		return controlName(l.keyText(e.X), name, nil)
 	case *ast.Index:
-		return keyText(e.X) + "[" + keyText(e.Index) + "]"
+		return l.keyText(e.X) + "[" + l.keyText(e.Index) + "]"
 	case *ast.IntLit:
 		if e.Value == nil {
 			return e.Text
@@ -137,14 +145,14 @@ func keyText(e ast.Expr) string {
 		}
 		return e.Value.String()
 	case *ast.Slice:
-		return keyText(e.X) + "[" + keyText(e.Hi) + ":" + keyText(e.Lo) + "]"
+		return l.keyText(e.X) + "[" + l.keyText(e.Hi) + ":" + l.keyText(e.Lo) + "]"
 	case *ast.CallExpr:
 		if m, ok := e.Fun.(*ast.Member); ok && m.Name.Name == "isValid" {
-			return keyText(m.X) + ".$valid$"
+			return l.keyText(m.X) + ".$valid$"
 		}
 	case *ast.Binary:
 		if e.Op == "&" {
-			return keyText(e.X) + " & " + keyText(e.Y)
+			return l.keyText(e.X) + " & " + l.keyText(e.Y)
 		}
 	}
 	return ""
@@ -358,7 +366,7 @@ func (l *lowerer) computeKeys(t *Table, n ast.Node) {
 
 func (l *lowerer) selectorInput(t *Table, v Expr, i int, d *types.TableKey) {
 	if t.Profile == nil || t.Profile.Kind != "action_selector" {
-		l.errorf(d.Elem, "unsupported-key", "match kind selector needs an action selector as the implementation of the table")
+		l.warnf(d.Elem, "unused-key", "a selector key has no effect: the table has no action selector")
 		return
 	}
 	if _, ok := v.(*FieldRef); !ok {
@@ -408,11 +416,9 @@ func (l *lowerer) resource(t *Table, p *types.TableProp, bi *blockInst) {
 	if p.New != nil {
 		ext, ok := p.New.Type.(*types.Extern)
 		if ok {
-			name := p.Name
-			if nameAnno(p.Decl.Annos) == "" {
-				name = t.Decl.Name() + "." + p.Name
-			}
-			x = l.externObject(controlName(bi.fr.path, name, p.Decl.Annos), ext, p.New, p.Decl)
+			// A property is no declaration: the path of the control is not part of its name.
+			name := controlName("", t.Name+"."+p.Name, p.Decl.Annos)
+			x = l.externObject(name, ext, p.New, p.Decl)
 		}
 		if x != nil {
 			x.Prop = p

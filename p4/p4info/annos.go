@@ -82,11 +82,49 @@ func literal(e ast.Expr) *p4configv1.Expression {
 	case *ast.BoolLit:
 		out.Value = &p4configv1.Expression_BoolValue{BoolValue: e.Value}
 	default:
-		if v := intLiteral(e); v != nil && v.IsInt64() {
+		if v, ok := boolLiteral(e); ok {
+			out.Value = &p4configv1.Expression_BoolValue{BoolValue: v}
+		} else if v := intLiteral(e); v != nil && v.IsInt64() {
 			out.Value = &p4configv1.Expression_Int64Value{Int64Value: v.Int64()}
 		}
 	}
 	return out
+}
+
+// boolLiteral evaluates a comparison of literals.
+func boolLiteral(e ast.Expr) (v, ok bool) {
+	switch e := e.(type) {
+	case *ast.Paren:
+		return boolLiteral(e.X)
+	case *ast.BoolLit:
+		return e.Value, true
+	case *ast.Unary:
+		if e.Op == "!" {
+			v, ok = boolLiteral(e.X)
+			return !v, ok
+		}
+	case *ast.Binary:
+		x, y := intLiteral(e.X), intLiteral(e.Y)
+		if x == nil || y == nil {
+			return false, false
+		}
+		c := x.Cmp(y)
+		switch e.Op {
+		case "==":
+			return c == 0, true
+		case "!=":
+			return c != 0, true
+		case "<":
+			return c < 0, true
+		case "<=":
+			return c <= 0, true
+		case ">":
+			return c > 0, true
+		case ">=":
+			return c >= 0, true
+		}
+	}
+	return false, false
 }
 
 // intLiteral evaluates an integer expression of literals, or returns nil.

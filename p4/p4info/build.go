@@ -250,7 +250,8 @@ func (b *builder) describe() {
 			}
 		}
 	}
-	if b.callsExtern() {
+	if b.p.CallsExtern {
+		// The reference compiler then has the type information even if it is empty.
 		b.info()
 	}
 	for _, it := range b.root {
@@ -276,16 +277,6 @@ func (b *builder) object(it any) {
 	case *ir.ValueSet:
 		b.valueSet(it)
 	}
-}
-
-// callsExtern tells whether a control calls an extern function; the type information is then present even if empty.
-func (b *builder) callsExtern() bool {
-	for _, c := range b.p.Info.Calls {
-		if c.Kind == types.CallExternFunc && c.Func.Name() != "verify" {
-			return true
-		}
-	}
-	return false
 }
 
 // first tells whether an object is described for the first time.

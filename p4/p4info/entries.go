@@ -2,6 +2,7 @@ package p4info
 
 import (
 	"math/big"
+	"sort"
 
 	p4v1 "github.com/p4lang/p4runtime/go/p4/v1"
 
@@ -33,10 +34,15 @@ func (b *builder) tableEntries(out *p4v1.WriteRequest, t *ir.Table) {
 			ranked = true
 		}
 	}
-	for i, e := range t.Entries {
+	list := t.Entries
+	if !t.Decl.ConstEntries && ranked {
+		list = append([]*ir.Entry(nil), list...)
+		sort.SliceStable(list, func(i, j int) bool { return list[i].Priority < list[j].Priority })
+	}
+	for i, e := range list {
 		entry := &p4v1.TableEntry{TableId: b.sym.id(prefixTable, t.Name), IsConst: t.Decl.ConstEntries || e.Decl.Const}
 		if ranked {
-			entry.Priority = int32(len(t.Entries) - i)
+			entry.Priority = int32(len(list) - i)
 			if !t.Decl.ConstEntries && e.Decl.Priority != nil {
 				entry.Priority = int32(e.Decl.Priority.Int64())
 			}

@@ -300,7 +300,15 @@ func width(t types.Type) int {
 				return 0
 			}
 		}
-		return width(t.Base)
+		// Only the outermost translation counts.
+		base := t.Base
+		for {
+			n, ok := base.(*types.NewType)
+			if !ok {
+				return width(base)
+			}
+			base = n.Base
+		}
 	}
 	return 0
 }
