@@ -15,11 +15,11 @@ import (
 //
 // At a switch that has two or more next hops towards a packet's destination leaf, a subflow is pinned to the port by
 // which its last packet left, separately for each direction of the connection. It is live there while that packet came in
-// less than subflow_live (of the spec) ago, by the microseconds of the switch's clock, which is all that any program can see. A next hop is fresh while its link is up and, under a scheme with
-// probes, a probe came in by it within link_timeout. A next hop is unused while no live subflow of the connection is
-// pinned to it.
+// less than subflow_live (of the spec) ago, by the microseconds of the switch's clock, which is all that any program can
+// see. A next hop is fresh while its link is up and, under a scheme with probes, a probe came in by it within
+// link_timeout. A next hop is unused while no live subflow of the connection is pinned to it.
 //
-// The first subflow is pinned by its handshake already, though it is known for what it is only when its keys are.
+// The packets of the initial handshake count as the first subflow's, though it is known for what it is only later.
 //
 // Collisions counts the packets that left a switch by a port on which another live subflow of their connection was pinned
 // while a fresh next hop stood unused.
@@ -33,7 +33,6 @@ type Measure struct {
 	distinctN   int
 	conns       []*connView
 	byConn      map[*mptcp.Connection]*connView
-	early       map[mptcp.Tuple]map[*fabric.Switch]pin // of TCP flows that belong to no connection, or not yet
 	correlator  *mptcp.Correlator
 	live        int64 // subflow_live in microseconds
 	segment     mptcp.Segment
@@ -61,18 +60,9 @@ type pin struct {
 func newMeasure(f *fabric.Fabric) *Measure {
 	return &Measure{
 		byConn:     map[*mptcp.Connection]*connView{},
-		early:      map[mptcp.Tuple]map[*fabric.Switch]pin{},
 		correlator: mptcp.NewCorrelator(mptcp.Config{}),
 		live:       f.Timing.SubflowLive.Microseconds(),
 	}
-}
-
-// belonging says what a packet belongs to.
-type belonging struct {
-	tuple   mptcp.Tuple // zero: not TCP
-	conn    *connView   // nil: no connection
-	sub     *mptcp.Subflow
-	forward bool // from the initiator
 }
 
 // assign tells, for packets in the order in which they enter, which connection, subflow and direction each belongs to. The
@@ -124,16 +114,6 @@ func (m *Measure) assign(list []*injection) {
 func (m *Measure) leave(x *node, rec *injection, arrived int64, port uint32, first bool, nextHops []uint32, fresh func(port uint32) bool) {
 	arrived /= int64(time.Microsecond)
 	v := rec.conn
-	if v == nil {
-		if !slices.Contains(nextHops, port) {
-			return
-		}
-		if m.early[rec.tuple] == nil {
-			m.early[rec.tuple] = map[*fabric.Switch]pin{}
-		}
-		m.early[rec.tuple][x.sw] = pin{port: port, last: arrived}
-		return
-	}
 	if first {
 		name := "none"
 		if p := x.sw.Port(port); p != nil && p.Peer != nil {

@@ -41,7 +41,9 @@ type injection struct {
 	from    *fabric.Host
 	to      *fabric.Host // nil if nobody has the address
 	dstLeaf *fabric.Switch
-	belonging
+	conn    *connView // nil: no MPTCP connection
+	sub     *mptcp.Subflow
+	forward bool // from the initiator
 }
 
 // runner is a replay under way.
@@ -196,7 +198,6 @@ func (r *runner) identity(frame []byte) uint64 {
 func (r *runner) arrives(x *node, frame []byte, enter *injection) {
 	id := r.identity(frame)
 	if enter != nil {
-		enter.belonging = r.measure.enter(r.net.now, frame[etherLen:])
 		r.flying[id] = append(r.flying[id], enter)
 	}
 	r.current = len(r.flying[id]) > 0
@@ -271,7 +272,7 @@ func (r *runner) departs(x *node, port uint32, frame []byte) {
 		r.result.PacketsLost["no-such-port"]++
 		return
 	}
-	if rec.tuple != (mptcp.Tuple{}) {
+	if rec.conn != nil {
 		fresh := func(p uint32) bool {
 			return !r.fabric.Scheme.Probes() || x.probed[p] >= 0 && r.net.now-x.probed[p] <= int64(r.fabric.Timing.LinkTimeout)
 		}
