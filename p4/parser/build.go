@@ -22,8 +22,18 @@ type builder struct {
 
 func (b *builder) errorf(at ast.Span, code diag.Code, hint, format string, args ...any) {
 	b.diags = append(b.diags, diag.Diagnostic{
-		At: b.pos.Position(at.From), End: b.pos.Position(at.To), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint,
+		At: b.pos.Position(at.From), End: endOf(b.pos, at), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint,
 	})
+}
+
+// endOf resolves the end of a span from its last character: what follows may come from another file.
+func endOf(pos diag.Resolver, s ast.Span) diag.Position {
+	if s.To <= s.From {
+		return pos.Position(s.From)
+	}
+	p := pos.Position(s.To - 1)
+	p.Column++
+	return p
 }
 
 func span(c antlr.ParserRuleContext) ast.Span {

@@ -68,7 +68,7 @@ func (r *reporter) SyntaxError(rec antlr.Recognizer, offending any, _, _ int, _ 
 	if !ok {
 		return
 	}
-	d := diag.Diagnostic{At: r.pos.Position(tokSpan(t).From), End: r.pos.Position(tokSpan(t).To), Code: CodeSyntax}
+	d := diag.Diagnostic{At: r.pos.Position(tokSpan(t).From), End: endOf(r.pos, tokSpan(t)), Code: CodeSyntax}
 	rule := ""
 	if c := p.GetParserRuleContext(); c != nil {
 		rule = p.GetRuleNames()[c.GetRuleIndex()]
@@ -89,7 +89,8 @@ func (r *reporter) SyntaxError(rec antlr.Recognizer, offending any, _, _ int, _ 
 		// The place to mend is behind the previous token.
 		if prev, ok := p.GetTokenStream().LT(-1).(*token); ok {
 			at := tokSpan(prev)
-			d.At, d.End = r.pos.Position(at.To), r.pos.Position(at.To)
+			d.At = endOf(r.pos, at)
+			d.End = d.At
 			d.Message = fmt.Sprintf("expected ';' behind %s", describe(prev))
 		}
 	}
