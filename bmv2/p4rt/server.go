@@ -10,12 +10,14 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	p4v1 "github.com/p4lang/p4runtime/go/p4/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 )
@@ -49,8 +51,10 @@ type Server struct {
 // NewServer makes a server without devices.
 func NewServer(o Options) *Server {
 	s := &Server{closing: make(chan struct{}), agents: map[uint64]*Agent{}, health: health.NewServer()}
-	opts := []grpc.ServerOption{grpc.MaxRecvMsgSize(maxMessage), grpc.Creds(newLimitCreds(o.TLS))}
-	s.grpc = grpc.NewServer(opts...)
+	s.grpc = grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.Creds(newLimitCreds(o.TLS)),
+		// A client that vanished without a word must not stay primary.
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 10 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
 	p4v1.RegisterP4RuntimeServer(s.grpc, s)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)

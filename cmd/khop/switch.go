@@ -68,6 +68,7 @@ var ignoredSwitchFlags = []struct {
 	{"notifications-addr", "", true, "there are no nanomsg notifications"},
 	{"dump-packet-data", "", true, "packets are recorded with --pcap"},
 	{"max-port-count", "", true, "the number of ports is not limited"},
+	{"disable-swap", "", false, "a client can always replace the pipeline"},
 	{"max-mc-groups", "", true, "the number of multicast groups is not limited"},
 	{"max-l1-entries", "", true, "the number of replicas is not limited"},
 	{"max-l2-entries", "", true, "the number of replicas is not limited"},
