@@ -153,9 +153,9 @@ func runStock(t *testing.T, binaryName, program string, frames [][]byte) (out [s
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	// It never ends by itself: done is when the output has not grown for a while.
+	// It never ends by itself: done is when the output has not grown for a while, longer while there is none.
 	size, quiet := int64(-1), 0
-	for quiet < 5 {
+	for quiet < 5 || quiet < 20 && size <= int64(stockPorts*len(header)) {
 		select {
 		case err := <-exited:
 			t.Fatalf("simple_switch ended: %v", err)
