@@ -123,7 +123,7 @@ func (l *linker) plainPrimitive(p *config.Primitive, a []*config.Value, e *env) 
 	case "log_msg":
 		return l.logMsg(p, a, e)
 	case "drop", "mark_to_drop":
-		return l.markToDrop()
+		return l.markToDrop(a)
 	case "generate_digest":
 		return l.digestPrimitive(a, e)
 	case "clone_ingress_pkt_to_egress", "clone_egress_pkt_to_egress", "resubmit", "recirculate", "truncate":
@@ -136,16 +136,25 @@ func (l *linker) plainPrimitive(p *config.Primitive, a []*config.Value, e *env) 
 	return l.statePrimitive(p.Op, a, e)
 }
 
-func (l *linker) markToDrop() (stmt, error) {
-	spec := l.std("standard_metadata.egress_spec")
-	if spec < 0 {
-		return nil, fmt.Errorf("the program has no standard_metadata.egress_spec")
+// markToDrop compiles mark_to_drop, which works on the header that it is given: a copy of standard metadata, where an
+// action takes it as a parameter. Without one, and for the P4_14 primitive drop, it is standard metadata itself.
+func (l *linker) markToDrop(a []*config.Value) (stmt, error) {
+	spec, mask, grp := l.std("standard_metadata.egress_spec"), l.stdMask("standard_metadata.egress_spec"),
+		l.std("intrinsic_metadata.mcast_grp")
+	if len(a) > 0 {
+		h, f, err := l.lookupField(a[0].Names[0], "egress_spec")
+		if err != nil || a[0].Kind != config.KindHeader || f == nil || f.words > 1 || !h.meta {
+			return nil, fmt.Errorf("%q is not standard metadata: it has no egress_spec", a[0].Names[0])
+		}
+		spec, mask, grp = h.slot(f), ^uint64(0)>>uint(64-f.width), -1
+		if _, f, err := l.lookupField(h.name, "mcast_grp"); err == nil && f != nil && f.words == 1 {
+			grp = h.slot(f)
+		}
 	}
-	mask := l.stdMask("standard_metadata.egress_spec")
-	if grp := l.std("intrinsic_metadata.mcast_grp"); grp >= 0 {
-		return func(s *State) { s.W[spec], s.W[grp] = s.DropPort&mask, 0 }, nil
+	if grp < 0 {
+		return func(s *State) { s.W[spec] = s.DropPort & mask }, nil
 	}
-	return func(s *State) { s.W[spec] = s.DropPort & mask }, nil
+	return func(s *State) { s.W[spec], s.W[grp] = s.DropPort&mask, 0 }, nil
 }
 
 func (l *linker) digestPrimitive(a []*config.Value, e *env) (stmt, error) {

@@ -115,6 +115,17 @@ func TestDropAndDefaultPort(t *testing.T) {
 	expectDrops(t, s, map[Reason]uint64{DropEgress: 1})
 }
 
+// TestDropOnCopy: an action that takes standard metadata as an inout parameter works on a copy.
+func TestDropOnCopy(t *testing.T) {
+	c := tagged()
+	c.Headers = append(c.Headers, config.Header{Name: "copy", ID: 99, Type: "standard_metadata", Metadata: true})
+	ct.Run(c, "ingress", egressTo(3), ct.Assign(ct.Std("mcast_grp"), ct.N(5)),
+		ct.P("mark_to_drop", ct.Named(config.KindHeader, "copy")),
+		ct.Assign(ct.F("tag", "c"), ct.F("copy", "egress_spec")), ct.Assign(ct.Std("mcast_grp"), ct.F("copy", "mcast_grp")))
+	s := start(t, c, Options{})
+	expect(t, send(t, s, 0, 1, "01 02 0000"), out{3, "01 02 01ff"})
+}
+
 func TestMulticast(t *testing.T) {
 	c := tagged()
 	ct.Run(c, "ingress", ct.Assign(ct.Std("mcast_grp"), ct.F("tag", "a")), egressTo(511))
