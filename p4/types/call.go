@@ -376,6 +376,9 @@ func (c *checker) funcCall(e *ast.CallExpr, fun ast.Expr, objs []Object) operand
 		c.coreMethod(e, call)
 	}
 	y := result(e, call.Result)
+	if kind == CallFunc && c.ctx.place == atTop {
+		return bad(e) // reported by callPlace
+	}
 	if isObjectType(call.Result) || c.ctx.inCtor && constArgs(bound) {
 		y.mode = ConstMode // a factory: the object, or the argument of a constructor, is made at compile time
 	}
@@ -427,7 +430,7 @@ func (c *checker) wellFormed(n ast.Node, call *Call) {
 					r.Message = "parameter " + quote(a.Param.name) + " would have type int, which has no width"
 					r.hint("give the value a width, for instance 32w1")
 				}
-				continue
+				return
 			}
 		}
 		if why := c.illFormed(a.Type); why != "" {

@@ -58,13 +58,24 @@ func (c *checker) infer(n ast.Node, callee string, tps []*TypeParam, written []T
 				final[p] = v
 				continue
 			}
-			c.err(n, CodeInfer, "cannot infer type argument %s of %s", quote(p.Name), callee).
-				hint("write it: NAME<...>(...)")
+			c.cannotInfer(n, callee, p, bound)
 			return nil, false
 		}
 		final[p] = subst{}.apply(v)
 	}
 	return final, true
+}
+
+// cannotInfer reports a type variable that stays unknown: because an argument that should fix it has a type of another form, or for
+// want of an argument.
+func (c *checker) cannotInfer(n ast.Node, callee string, p *TypeParam, bound []boundArg) {
+	for _, b := range bound {
+		if b.given && !b.x.dontCare && !isUntyped(b.x.typ) && mentions(b.param.typ, p) && !isTypeParam(b.param.typ) {
+			c.err(b.x.expr, CodeMismatch, "argument %s must have type %s, not %s", quote(b.param.name), b.param.typ, b.x.typ)
+			return
+		}
+	}
+	c.err(n, CodeInfer, "cannot infer type argument %s of %s", quote(p.Name), callee).hint("write it: NAME<...>(...)")
 }
 
 // optionalOnly tells whether a type variable occurs only in the types of optional parameters that were left out.
