@@ -57,7 +57,7 @@ func (l *lowerer) callValue(e *ast.CallExpr) Val {
 		if v := l.lookahead(e); v != nil {
 			return l.save(v, e)
 		}
-		l.errorf(e, "unsupported-call", "the value of %s is not available on the target", c.Func.Name())
+		l.errorf(e, "unsupported-extern", "the value of %s is not available on the target", c.Func.Name())
 		return nil
 	case types.CallExternFunc:
 		if c.Func.Name() == "static_assert" {

@@ -9,10 +9,22 @@ import (
 
 // expr lowers an expression. Code that must run before the value can be used is added to l.code.
 func (l *lowerer) expr(e ast.Expr) Val {
-	if v := l.info.ValueOf(e); allConst(v) {
-		return l.constVal(v, l.typeOf(e), e)
+	if !literalParts(e) {
+		if v := l.info.ValueOf(e); allConst(v) {
+			return l.constVal(v, l.typeOf(e), e)
+		}
 	}
 	return l.coerce(l.rawExpr(e), l.typeOf(e), e)
+}
+
+// literalParts tells whether an expression spells the parts of a structure, each of which is lowered by itself: a compile-time value
+// does not tell an invalid header from a valid one.
+func literalParts(e ast.Expr) bool {
+	switch unparen(e).(type) {
+	case *ast.ListExpr, *ast.StructExpr, *ast.InvalidHeader:
+		return true
+	}
+	return false
 }
 
 // scalar lowers an expression of scalar type.

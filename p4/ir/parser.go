@@ -32,8 +32,6 @@ func (l *lowerer) parserBody(bi *blockInst, accept Label) {
 			if id.Name == "accept" {
 				return accept
 			}
-			r := l.code.NewLabel()
-			labels[&types.State{}] = r
 			return -1
 		}
 		if lb, ok := labels[s]; ok {
