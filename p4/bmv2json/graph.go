@@ -142,9 +142,7 @@ func applyLabels(a *ir.Apply) []ir.Label {
 // finish drops empty blocks, joins blocks that follow each other, and orders what is left. With states, blocks that begin a parser
 // state stay apart.
 func (f *flow) finish(states bool) {
-	if !states {
-		f.entry = f.follow(f.entry)
-	}
+	f.entry = f.follow(f.entry)
 	f.reach(func(b *block) {
 		f.succs(b, func(s **block) { *s = f.follow(*s) })
 	})

@@ -11,7 +11,6 @@ import (
 // parser encodes the parser: each block of its code is a state.
 func (e *encoder) parser() object {
 	f := newFlow(e.p.Parser.Code)
-	// The entry stays a state even when there is nothing to do.
 	f.finish(true)
 	taken := map[string]bool{}
 	top := ""
