@@ -44,6 +44,9 @@ type checker struct {
 	scope  *scope
 	ctx    context
 	depth  int
+	// mainFile is the file of the last declaration. What other files declare at top level is not reported as unused: they may
+	// be libraries.
+	mainFile string
 
 	errorsByName map[string]*ErrorMember
 	sizes        map[*Struct]*sizeRange
@@ -145,6 +148,9 @@ func (c *checker) program(prog *ast.Program) {
 			}
 		}
 	}()
+	if n := len(prog.Decls); n > 0 && prog.Decls[n-1] != nil {
+		c.mainFile = c.res.Position(prog.Decls[n-1].Pos()).File
+	}
 	for _, d := range prog.Decls {
 		c.topDecl(d)
 	}

@@ -364,7 +364,7 @@ const (
 	//	    }
 	//	    apply { t.apply(); }
 	//	}
-	CodeDuplicatePriority Code = "duplicate_priorities"
+	CodeDuplicatePriority Code = "duplicate-priorities"
 
 	// CodePriorityOrder: (warning) an entry stands behind one that it goes before.
 	//
@@ -395,7 +395,7 @@ const (
 	//	    }
 	//	    apply { t.apply(); }
 	//	}
-	CodePriorityOrder Code = "entries_out_of_priority_order"
+	CodePriorityOrder Code = "entries-out-of-priority-order"
 
 	// CodeDeprecated: (warning) something is used that is declared @deprecated.
 	//

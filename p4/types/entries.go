@@ -190,12 +190,12 @@ func (c *checker) priorityOrder(t *Table, p *ast.EntriesProp) {
 		if e.Priority == nil {
 			continue
 		}
-		if prev := seen[e.Priority.String()]; prev != nil && !noWarn(p.Annos, "duplicate_priorities") {
+		if prev := seen[e.Priority.String()]; prev != nil && !noWarn(p.Annos, string(CodeDuplicatePriority)) {
 			r := c.warn(e.Decl, CodeDuplicatePriority, "two entries have priority %s; which one wins is not specified", e.Priority)
 			c.note(r, prev.Decl.Pos(), "the other one is here")
 		}
 		seen[e.Priority.String()] = e
-		if i == 0 || t.Entries[i-1].Priority == nil || noWarn(p.Annos, "entries_out_of_priority_order") {
+		if i == 0 || t.Entries[i-1].Priority == nil || noWarn(p.Annos, string(CodePriorityOrder)) {
 			continue
 		}
 		d := t.Entries[i-1].Priority.Cmp(e.Priority)

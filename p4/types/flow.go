@@ -136,6 +136,9 @@ func (c *checker) flowBlock(b *Block) {
 }
 
 func (c *checker) warnRead(n ast.Node, o Object) {
+	if noWarn(o.Annos(), string(CodeUninitialized)) {
+		return
+	}
 	r := c.warn(n, CodeUninitialized, "%s is read before it has a value", describe(o))
 	c.note(r, o.Pos(), "declared here")
 }

@@ -168,7 +168,7 @@ func (c *checker) near(name string, accept func(Object) bool) string {
 func (c *checker) unused(s *scope) {
 	for _, o := range s.order {
 		b := o.base()
-		if b.used || c.system(o) || noWarn(b.annos, "unused") || strings.HasPrefix(b.name, "_") {
+		if b.used || c.system(o) || s == c.global && c.res.Position(b.pos).File != c.mainFile || noWarn(b.annos, "unused") || strings.HasPrefix(b.name, "_") {
 			continue
 		}
 		switch o := o.(type) {
@@ -206,10 +206,11 @@ func (c *checker) warnObj(o Object, code Code, format string, args ...any) *repo
 	return c.warnAt(o.Pos(), to, code, format, args...)
 }
 
-// noWarn tells whether annotations hold @noWarn of that kind of warning.
+// noWarn tells whether annotations hold @noWarn of that kind of warning. Kinds are codes; the specification spells some with
+// underscores.
 func noWarn(annos []*ast.Annotation, kind string) bool {
 	for _, a := range annos {
-		if a.Name != nil && a.Name.Name == "noWarn" && annoString(a) == kind {
+		if a.Name != nil && a.Name.Name == "noWarn" && strings.ReplaceAll(annoString(a), "_", "-") == kind {
 			return true
 		}
 	}
