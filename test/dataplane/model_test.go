@@ -324,8 +324,8 @@ func TestLeafMatchesModel(t *testing.T) {
 	for _, c := range []struct {
 		scheme    string
 		k, spines int
-	}{{"hula", 0, 4}, {"mp-hula", 1, 3}, {"mp-hula", 2, 4}, {"mp-hula", 3, 5}, {"mp-hula", 4, 4}, {"mp-hula", 8, 6}} {
-		t.Run(fmt.Sprintf("%s-k%d", c.scheme, c.k), func(t *testing.T) {
+	}{{"hula", 0, 4}, {"mp-hula", 1, 3}, {"mp-hula", 2, 4}, {"mp-hula", 3, 5}, {"mp-hula", 4, 4}, {"mp-hula", 8, 6}, {"mp-hula", 8, 100}} {
+		t.Run(fmt.Sprintf("%s-k%d-%d", c.scheme, c.k, c.spines), func(t *testing.T) {
 			t.Parallel()
 			f := spec(t, modelSpec(c.scheme, c.k, c.spines, "1Gbps"))
 			for seed := range seeds() {
