@@ -148,12 +148,13 @@ func TestExpressions(t *testing.T) {
 		{"meta.f = hdr.h.isValid() || hdr.h.a == 3;", "(b2d ((d2b h.$valid$) or (h.a == 0x03)))"},
 		{"meta.f = !meta.f;", "(b2d (not (d2b scalars.userMetadata.f)))"},
 		{"hdr.h.a = meta.f ? hdr.h.b : 8w4;", "(d2b scalars.userMetadata.f)(h.b ? 0x04)"},
-		{"hdr.h.a = hdr.st[hdr.h.b].a;", `(("st" dereference_header_stack h.b) access_field 0)`},
+		{"hdr.h.a = hdr.st[hdr.h.b[0:0]].a;", `(("st" dereference_header_stack scalars.I.tmp) access_field 0)`},
 		{"hdr.h.a = hdr.h.b << hdr.h.a;", "((h.b << h.a) & 0xff)"},
 	} {
 		v := load(t, program("", "", tt.body))
 		acts := v["actions"].([]any)
-		prim := at(t, acts[len(acts)-1], "primitives", 0)
+		prims := at(t, acts[len(acts)-1], "primitives").([]any)
+		prim := prims[len(prims)-1]
 		if op := at(t, prim, "op"); op != "assign" {
 			t.Errorf("%s: op %v", tt.body, op)
 		}

@@ -45,7 +45,7 @@ func (l *lowerer) lvalue(e ast.Expr) Loc {
 		switch v := l.rawExpr(e).(type) {
 		case Loc:
 			return v
-		case *FieldRef, *ElemField, *LastField:
+		case *FieldRef, *LastField:
 			return &scalarLoc{v.(Expr), l.typeOf(e)}
 		}
 	}
@@ -158,7 +158,7 @@ func (p pair) emit(l *lowerer, n ast.Node) {
 		if same(d.ref, src) {
 			return
 		}
-		l.code.prim(n, "assign", d.ref, src)
+		l.store(d.ref, src, n)
 	case *sliceLoc:
 		l.assignSlice(d, l.asScalar(p.src, n), n)
 	case *varbitLoc:
@@ -218,7 +218,21 @@ func (l *lowerer) assignSlice(d *sliceLoc, src Expr, n ast.Node) {
 	if keep.Sign() != 0 {
 		src = binary("|", binary("&", cast(base.ref, u), newConst(keep, u), u), src, u)
 	}
-	l.code.prim(n, "assign", base.ref, cast(src, t))
+	l.store(base.ref, cast(src, t), n)
+}
+
+// store writes a field. A write to an element beyond the end of its stack does nothing.
+func (l *lowerer) store(dst, src Expr, n ast.Node) {
+	if e, ok := dst.(*ElemField); ok {
+		if c := inRange(e); c != BoolConst(true) {
+			end := l.code.NewLabel()
+			l.branch(c, end, n)
+			l.code.prim(n, "assign", dst, src)
+			l.code.place(end)
+			return
+		}
+	}
+	l.code.prim(n, "assign", dst, src)
 }
 
 func (l *lowerer) assignHeader(d *headerLoc, v Val, n ast.Node) {

@@ -280,7 +280,7 @@ func (l *lowerer) fieldOf(v Val, i int, n ast.Node) Val {
 		return l.zero(l.typ(elemType(v.typ, i)), n) // a field of an invalid header
 	case *headerLoc:
 		if f := v.field(i); f != nil {
-			return plain(f)
+			return guarded(plain(f))
 		}
 		return l.chooseElem(v, n, func(h *headerLoc) Val { return plain(h.field(i)) })
 	case *unionLoc:
@@ -288,6 +288,28 @@ func (l *lowerer) fieldOf(v Val, i int, n ast.Node) Val {
 	}
 	l.errorf(n, "unsupported-expression", "cannot select a field of this")
 	return nil
+}
+
+// inRange is the condition under which the index of an element lies in its stack. A target aborts, or worse, when it does not.
+func inRange(e *ElemField) Expr {
+	t := e.Index.Type()
+	if t.Width < 31 && !t.Signed && 1<<t.Width <= len(e.Stack.Elems) {
+		return BoolConst(true)
+	}
+	return binary("<", e.Index, intConst(int64(len(e.Stack.Elems)), t), boolType)
+}
+
+// guarded reads 0 where an index computed at run time is out of range.
+func guarded(v Val) Val {
+	e, ok := v.(*ElemField)
+	if !ok {
+		return v
+	}
+	var none Expr = intConst(0, e.T)
+	if e.T.Bool {
+		none = BoolConst(false)
+	}
+	return cond(inRange(e), e, none)
 }
 
 // member returns member i of a union.

@@ -34,7 +34,7 @@ func TestStatements(t *testing.T) {
 		{name: "stack", body: "hdr.st.push_front(1); hdr.st.pop_front(2); hdr.st[1].a = hdr.st[0].b;",
 			want: "push st, 1\npop st, 2\nassign st[1].a, st[0].b\n"},
 		{name: "index at run time", body: "hdr.st[hdr.h.a].a = hdr.st[hdr.h.b].b;",
-			want: "assign st[h.a].a, st[h.b].b\n"},
+			want: "unless (h.a < 3) goto 1\nassign st[h.a].a, ((h.b < 3) ? st[h.b].b : 0)\n1:\n"},
 		{name: "union member", body: "hdr.u.x.setValid(); hdr.u.x.a = 1;", want: "add_header u.x\nassign u.x.a, 1\n"},
 		{name: "if", body: "if (hdr.h.a == 1) { hdr.h.b = 2; } else { hdr.h.b = 3; }",
 			want: "unless (h.a == 1) goto 1\nassign h.b, 2\ngoto 2\n1:\nassign h.b, 3\n2:\n"},

@@ -115,7 +115,7 @@ func (l *lowerer) read(p Loc, n ast.Node) Val {
 	if s, ok := p.(*sliceLoc); ok {
 		return slice(l.asScalar(l.read(s.base, n), n), s.hi, s.lo)
 	}
-	return plain(p)
+	return guarded(plain(p))
 }
 
 func (l *lowerer) localDecl(d ast.Decl) {
