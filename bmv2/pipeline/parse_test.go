@@ -227,6 +227,20 @@ func TestUnion(t *testing.T) {
 	check(t, got, "0177 99")
 }
 
+// TestAssignStackLast copies stack.last in a parser state.
+func TestAssignStackLast(t *testing.T) {
+	c := ct.Base()
+	ct.AddHeader(c, "l", 2, ct.Bits("v", 8))
+	ct.AddHeader(c, "copy", 0, ct.Bits("v", 8))
+	c.Headers[len(c.Headers)-1].Type = "l_t"
+	l := op("extract", ct.Named(config.KindStack, "l"))
+	assign := ct.P("assign_header", ct.Named(config.KindHeader, "copy"),
+		config.Value{Kind: config.KindStackField, Names: [3]string{"l", "last"}})
+	c.Parsers[0].States[0].Ops = []config.ParserOp{l, l, {Op: "primitive", Call: &assign}}
+	got, _ := process(t, mustLink(t, c), "0102 99")
+	check(t, got, "01 02 02 99")
+}
+
 // TestWideUnaligned moves fields that straddle bytes and words.
 func TestWideUnaligned(t *testing.T) {
 	c := ct.Base(72)

@@ -113,6 +113,10 @@ func (l *linker) headerRef(v *config.Value, e *env) (headerRef, error) {
 			return headerRef{}, fmt.Errorf("no header %q", v.Names[0])
 		}
 		return headerRef{typ: h.typ, static: h}, nil
+	case config.KindStackField: // p4c writes stack.last as if it were a field
+		if st := l.stacks[v.Names[0]]; st != nil && v.Names[1] == "last" {
+			return st.last(), nil
+		}
 	case config.KindExpr:
 		switch v.Op {
 		case "dereference_header_stack", "dereference_stack":
