@@ -96,7 +96,7 @@ type boundArg struct {
 	given bool
 }
 
-// accepts tells whether parameters can take arguments by number and names (specification section 7.2.9.2).
+// accepts tells whether parameters can take arguments by number and names (specification section 7.2.11.2).
 func accepts(params []*Param, args []*ast.Arg) bool {
 	if len(args) > len(params) {
 		return false
@@ -433,6 +433,11 @@ func (c *checker) wellFormed(n ast.Node, call *Call) {
 				return
 			}
 		}
+		if holdsInt(a.Type) && a.Param.Dir != ast.None {
+			c.err(n, CodeInfer, "parameter %s would have type %s, where int has no width", quote(a.Param.name), a.Type).
+				hint("give the numbers in it a width, for instance 32w1")
+			continue
+		}
 		if why := c.illFormed(a.Type); why != "" {
 			c.err(n, CodeBadType, "parameter %s would have type %s: %s", quote(a.Param.name), a.Type, why)
 		}
@@ -446,6 +451,20 @@ func (c *checker) wellFormed(n ast.Node, call *Call) {
 			c.err(n, CodeBadType, "the result would have type %s: %s", call.Result, why)
 		}
 	}
+}
+
+// holdsInt tells whether a tuple type has an element of type int.
+func holdsInt(t Type) bool {
+	tup, ok := resolve(t).(*Tuple)
+	if !ok {
+		return false
+	}
+	for _, e := range tup.Elems {
+		if resolve(e) == InfIntType || holdsInt(e) {
+			return true
+		}
+	}
+	return false
 }
 
 // staticAssert evaluates static_assert(check, message) (specification section 19).
@@ -522,7 +541,7 @@ func (c *checker) actionCall(e *ast.CallExpr, a *Action) operand {
 	return operand{mode: NoValue, typ: VoidType}
 }
 
-// applyCall checks apply of a parser or control: of an instance, or of a type (direct invocation, section 16.2).
+// applyCall checks apply of a parser or control: of an instance, or of a type (direct invocation, section 15.1).
 func (c *checker) applyCall(e *ast.CallExpr, m *ast.Member) operand {
 	xs := c.args(e.Args)
 	x := c.operandOf(m.X)
@@ -762,6 +781,9 @@ func (c *checker) close() bool {
 		}
 		call.TypeArgs = args
 		call.Type = subst{}.apply(call.Type)
+		for i := range call.Args {
+			call.Args[i].Type = subst{}.apply(call.Args[i].Type)
+		}
 		call.Result = call.Type
 		c.set(operand{expr: call.Expr, mode: ConstMode, typ: call.Type})
 	}

@@ -197,7 +197,7 @@ const (
 	//	}
 	CodeOperand Code = "bad-operand"
 
-	// CodeCast: a cast is not one of those that the language has (specification section 8.11.1).
+	// CodeCast: a cast is not one of those that the language has (specification section 8.12.1).
 	//
 	// Wrong:
 	//

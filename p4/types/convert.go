@@ -36,7 +36,7 @@ func (c *checker) castHint(r *report, x *operand, to Type) {
 }
 
 // convertible says why a value of a type does not convert implicitly to another, "-" when there is no more to say, or "" when
-// it does (specification section 8.11.2).
+// it does (specification section 8.12.2).
 func (c *checker) convertible(from, to Type) string {
 	from, to = resolve(from), resolve(to)
 	if from == InvalidType || to == InvalidType || Identical(from, to) {
@@ -361,7 +361,7 @@ func (c *checker) convert(e ast.Expr, to Type) {
 	}
 }
 
-// castable tells whether an explicit cast is legal (specification section 8.11.1).
+// castable tells whether an explicit cast is legal (specification section 8.12.1).
 func (c *checker) castable(from, to Type) bool {
 	from, to = resolve(from), resolve(to)
 	if c.convertible(from, to) == "" {

@@ -5,7 +5,7 @@ import (
 )
 
 // coreMethod checks what the core library asks of the arguments of its methods beyond their types (specification sections 13.8
-// and 17.1).
+// and 16.1).
 func (c *checker) coreMethod(e *ast.CallExpr, call *Call) {
 	if call.Kind != CallMethod {
 		return

@@ -12,7 +12,7 @@
 //
 // # Implicit conversions
 //
-// P4 converts at few places (specification section 8.11.2): an int of arbitrary precision to bit<W> or int<W>, a serializable
+// P4 converts at few places (specification section 8.12.2): an int of arbitrary precision to bit<W> or int<W>, a serializable
 // enum to its underlying type, and list and structure expressions to tuples, structs, headers and stacks. An expression's
 // [TypeAndValue] holds the type it has on its own in Type and, when its context converts it, the type after that in Conv.
 // [Info.TypeOf] and [Info.ValueOf] answer for the expression as its context sees it, which is what a back end wants.

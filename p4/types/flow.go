@@ -4,7 +4,7 @@ import (
 	"khop/p4/ast"
 )
 
-// This file warns of variables that are read before they have a value (specification section 8.26). Variables of a body are followed
+// This file warns of variables that are read before they have a value (specification section 8.27). Variables of a body are followed
 // path by path; those of a parser or control, which actions and states write in an order not known here, are reported only
 // when nothing ever writes them. A write to a part of a variable counts as one of the whole, so that no warning is wrong.
 

@@ -143,7 +143,7 @@ const (
 // BuiltinKind names a built-in method.
 type BuiltinKind uint8
 
-// The built-in methods (specification sections 8.9.2, 8.17, 8.18, 8.19).
+// The built-in methods (specification sections 8.18, 8.20, 8.21 and 9).
 const (
 	NoBuiltin BuiltinKind = iota
 	IsValid
@@ -200,7 +200,7 @@ type Call struct {
 // KeysetKind says what a keyset matches.
 type KeysetKind uint8
 
-// The kinds of keyset (specification section 8.13).
+// The kinds of keyset (specification section 8.16).
 const (
 	KeyValue    KeysetKind = iota // Lo
 	KeyMask                       // Lo &&& Hi

@@ -110,7 +110,7 @@ func isCompound(t Type) bool {
 	return false
 }
 
-// keyset checks one component (specification section 8.13).
+// keyset checks one component (specification section 8.16).
 func (c *checker) keyset(e ast.Expr, want Type) *Keyset {
 	ks := &Keyset{Expr: e, Type: want}
 	switch k := unparen(e).(type) {

@@ -456,7 +456,7 @@ func (c *checker) dividend(n ast.Expr, op string, x, y operand) bool {
 	return true
 }
 
-// division checks / and %. The specification defines them on int, at compile time (section 8.8). On bit<W> they are beyond doubt
+// division checks / and %. The specification defines them on int, at compile time (section 8.9). On bit<W> they are beyond doubt
 // when both operands are known at compile time, or the right one is a power of two, so that they are a shift or a mask.
 func (c *checker) division(n ast.Expr, op string, x, y operand, t Type) bool {
 	if _, signed := t.(*Int); signed {

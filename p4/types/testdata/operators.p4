@@ -1,6 +1,6 @@
 #include <core.p4>
 
-// The examples of the specification, sections 8.8 to 8.11.
+// The examples of the specification, sections 8.7 to 8.12.
 enum bit<8> E { a = 5, b = 6 }
 enum bit<8> F { c = 5 }
 enum plain { p, q }
