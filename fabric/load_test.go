@@ -20,7 +20,7 @@ func shipped(t testing.TB, name string) *Fabric {
 }
 
 func TestShippedSpecsLoad(t *testing.T) {
-	want := []string{"fattree-k4-mp-hula", "leafspine-2x4-ecmp", "leafspine-2x4-hula", "leafspine-2x4-mp-hula"}
+	want := []string{"fattree-k4-mp-hula", "leafspine-2x4-ecmp", "leafspine-2x4-hula", "leafspine-2x4-mp-hula", "leafspine-2x4-mp-hula-bmv2"}
 	if got := ShippedNames(); !reflect.DeepEqual(got, want) {
 		t.Fatalf("shipped specs %v", got)
 	}

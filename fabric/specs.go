@@ -3,6 +3,7 @@ package fabric
 import (
 	"embed"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,7 @@ func ShippedNames() []string {
 	for i, e := range entries {
 		list[i] = strings.TrimSuffix(e.Name(), ".yaml")
 	}
+	slices.Sort(list) // file names sort otherwise: "-" comes before "."
 	return list
 }
 
