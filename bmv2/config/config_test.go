@@ -77,6 +77,8 @@ func TestParseErrors(t *testing.T) {
 		{`"value": "0x1", "bitwidth": 4`, `"value": "0x1"`, `$.calculations[0].input[1]: a constant in a calculation needs a bitwidth`},
 		{`"op": "d2b"`, `"op": "d3b"`, `.op: operator "d3b" is unknown`},
 		{`"op": "?",`, `"op": "+",`, ``}, // an extra cond does no harm
+		{`{"type": "runtime_data", "value": 0}`, `{"type": "parameters_vector", "value": {}}`, ``},
+		{`{"type": "runtime_data", "value": 0}`, `{"type": "parameters_vector", "value": {"a": 1}}`, `.value: is an object, want an array`},
 		{`"type": "runtime_data", "value": 0`, `"type": "runtime_data", "value": -1`, `$.actions[1].primitives[0].parameters[1].value: -1 is out of range`},
 		{`"type": "runtime_data", "value": 0`, `"type": "what", "value": 0`, `value type "what" is unknown`},
 		{`"value": "-0x5"`, `"value": "5x"`, `"5x" is not a hexadecimal number`},

@@ -89,6 +89,9 @@ func parseValueAt(n *node, depth int) *Value {
 		return parseValueAt(val, depth+1)
 	case "parameters_vector":
 		v.Kind = KindVector
+		if val.v.kind == jsonObject && len(val.v.members) == 0 { // how p4c writes a vector without values
+			return v
+		}
 		v.List = list(val, func(n *node) Value { return *parseValueAt(n, depth+1) })
 	default:
 		n.get("type").fail("value type %q is unknown", typ)
