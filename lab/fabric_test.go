@@ -1,4 +1,4 @@
-package e2e
+package lab_test
 
 import (
 	"context"
@@ -8,12 +8,35 @@ import (
 	"testing"
 	"time"
 
+	p4configv1 "github.com/p4lang/p4runtime/go/p4/config/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"khop/controlplane"
+	"khop/fabric"
 	"khop/lab"
+	"khop/p4"
 )
+
+// load reads a spec and builds its programs.
+func load(t *testing.T, spec string) (*fabric.Fabric, []*controlplane.Program) {
+	t.Helper()
+	f, err := fabric.LoadFile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := controlplane.BuildPrograms(f, func(name string, source []byte) (*p4configv1.P4Info, []byte, error) {
+		r, list := p4.Compile(name, source, p4.Options{})
+		if err := list.Err(); err != nil {
+			return nil, nil, err
+		}
+		return r.P4Info, r.JSON, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, programs
+}
 
 // up starts a fabric in real time and its API.
 func up(t *testing.T, spec string) (*lab.Fabric, controlplane.API) {
