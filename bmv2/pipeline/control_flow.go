@@ -23,8 +23,15 @@ func (p *Program) Ingress(s *State) { p.control(s, p.ingress) }
 // Egress runs the egress control.
 func (p *Program) Egress(s *State) { p.control(s, p.egress) }
 
+// maxLoops bounds how many more nodes than it has a control may run: a loop in a program leads back to earlier nodes.
+const maxLoops = 1 << 16
+
 func (p *Program) control(s *State, n int) {
-	for n >= 0 && !s.Exit {
+	for left := len(p.nodes) + maxLoops; n >= 0 && !s.Exit; left-- {
+		if left == 0 {
+			s.OverBudget = true
+			return
+		}
 		c := &p.nodes[n]
 		switch {
 		case c.table != nil:
@@ -95,7 +102,6 @@ func (l *linker) linkControl(cp *config.Pipeline) (int, error) {
 		p.nodes = append(p.nodes, n)
 		return nil
 	}
-	first := len(p.nodes)
 	for i := range cp.Tables {
 		ct := &cp.Tables[i]
 		t, err := l.linkTable(ct, cp.Name)
@@ -169,70 +175,7 @@ func (l *linker) linkControl(cp *config.Pipeline) (int, error) {
 			return 0, err
 		}
 	}
-	init, err := find("init_table", cp.Init)
-	if err != nil {
-		return 0, err
-	}
-	return init, p.acyclic(first)
-}
-
-// acyclic rejects a control that could run for ever.
-func (p *Program) acyclic(first int) error {
-	const (
-		onPath = 1
-		done   = 2
-	)
-	mark := make([]uint8, len(p.nodes))
-	type frame struct {
-		node int
-		todo []int
-	}
-	for start := first; start < len(p.nodes); start++ {
-		path := []frame{}
-		visit := func(n int) {
-			mark[n] = onPath
-			path = append(path, frame{n, p.nodes[n].successors()})
-		}
-		if mark[start] == 0 {
-			visit(start)
-		}
-		for len(path) > 0 {
-			f := &path[len(path)-1]
-			if len(f.todo) == 0 {
-				mark[f.node] = done
-				path = path[:len(path)-1]
-				continue
-			}
-			n := f.todo[0]
-			f.todo = f.todo[1:]
-			switch {
-			case n < 0 || mark[n] == done:
-			case mark[n] == onPath:
-				return fmt.Errorf("the control flow has a cycle through %q", p.nodes[n].name)
-			default:
-				visit(n)
-			}
-		}
-	}
-	return nil
-}
-
-func (n *ctrlNode) successors() []int {
-	switch {
-	case n.table != nil:
-		t := n.table
-		if t.byHit {
-			return []int{t.onHit, t.onMiss}
-		}
-		out := []int{t.base}
-		for _, a := range t.actions {
-			out = append(out, t.next[a.index])
-		}
-		return out
-	case n.cond != nil:
-		return []int{n.yes, n.no}
-	}
-	return []int{n.next}
+	return find("init_table", cp.Init)
 }
 
 // bindDirect attaches direct counters and meters to their tables.

@@ -286,3 +286,28 @@ func TestJumps(t *testing.T) {
 		t.Error("an endless action ended")
 	}
 }
+
+// TestControlLoop runs a control that goes round until a field has counted down, and one that never ends.
+func TestControlLoop(t *testing.T) {
+	loop := func(step int64) *Instance {
+		c := ct.Base(8)
+		ct.Run(c, "ingress", ct.Assign(ct.S(0), ct.Op("+", ct.S(0), ct.N(step))))
+		cp := &c.Pipelines[0]
+		cond := ct.Op("==", ct.S(0), ct.N(3))
+		cp.Conditionals = append(cp.Conditionals, config.Conditional{Name: "again", Expr: &cond, FalseNext: cp.Init})
+		for i := range cp.Tables {
+			cp.Tables[i].BaseNext = "again"
+			for a := range cp.Tables[i].NextTables {
+				cp.Tables[i].NextTables[a] = "again"
+			}
+		}
+		return mustLink(t, c)
+	}
+	in := loop(1)
+	if _, s := process(t, in, ""); s.OverBudget || s.W[in.prog.headers[1].base+1] != 3 {
+		t.Errorf("s0 = %d, over budget %v", s.W[in.prog.headers[1].base+1], s.OverBudget)
+	}
+	if _, s := process(t, loop(0), ""); !s.OverBudget {
+		t.Error("an endless control ended")
+	}
+}

@@ -59,11 +59,6 @@ func TestLinkErrors(t *testing.T) {
 		}, "is metadata"},
 		{"deparse nothing", func(c *config.Config) { c.Deparsers[0].Order = []string{"x"} }, `no header "x"`},
 		{"unknown init table", func(c *config.Config) { c.Pipelines[0].Init = "x" }, `no table, conditional or action call "x"`},
-		{"cycle", func(c *config.Config) {
-			cond := ct.Op("==", ct.N(1), ct.N(1))
-			c.Pipelines[0].Conditionals = []config.Conditional{{Name: "a", Expr: &cond, TrueNext: "b"},
-				{Name: "b", Expr: &cond, FalseNext: "a"}}
-		}, "cycle through"},
 		{"two lpm", func(c *config.Config) {
 			k := config.KeyField{MatchType: "lpm", Target: [2]string{"scalars", "s0"}}
 			ct.AddTable(c, "ingress", config.Table{Name: "t", MatchType: "lpm", Key: []config.KeyField{k, k}}, "")

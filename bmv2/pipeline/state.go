@@ -18,7 +18,7 @@ type State struct {
 	ChecksumErr,
 	Exit, // exit was called
 	Failed, // assert or assume failed
-	OverBudget bool // an action jumped too often
+	OverBudget bool // an action jumped, or a control went round, too often
 
 	// Requests, the last of each kind counts. A list is a field list id; -1 where there is no request.
 	CloneSession int
