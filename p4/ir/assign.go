@@ -182,14 +182,32 @@ func (p pair) emit(l *lowerer, n ast.Node) {
 		}
 	case *unionLoc:
 		s, ok := p.src.(*unionLoc)
-		if !ok || s.union == nil || d.union == nil {
-			l.errorf(n, "unsupported-expression", "a header union can only be copied as a whole from one known at compile time")
+		if !ok {
+			l.errorf(n, "unsupported-expression", "this cannot be assigned to a header union")
 			return
 		}
-		if s.union != d.union {
-			l.code.prim(n, "assign_union", d.union, s.union)
-		}
+		l.assignUnion(d, s, n)
 	}
+}
+
+func (l *lowerer) assignUnion(d, s *unionLoc, n ast.Node) {
+	switch {
+	case d.union == nil:
+		l.eachUnion(d, n, func(u *unionLoc) { l.assignUnion(u, s, n) })
+	case s.union == nil:
+		l.eachUnion(s, n, func(u *unionLoc) { l.assignUnion(d, u, n) })
+	case s.union != d.union:
+		l.code.prim(n, "assign_union", d.union, s.union)
+	}
+}
+
+// eachUnion runs f for the element of a stack of unions that an index chooses at run time.
+func (l *lowerer) eachUnion(u *unionLoc, n ast.Node, f func(*unionLoc)) {
+	if u.index == nil {
+		l.errorf(n, "unsupported-expression", "the next or last element of a stack of unions cannot be used here")
+		return
+	}
+	l.eachIndex(u.index, len(u.ust.Elems), n, func(k int) { f(&unionLoc{union: u.ust.Elems[k], typ: u.typ}) })
 }
 
 func same(a, b Expr) bool {
@@ -276,12 +294,17 @@ func (l *lowerer) assignHeader(d *headerLoc, v Val, n ast.Node) {
 
 // eachElem runs f for the element of a stack that an index chooses at run time.
 func (l *lowerer) eachElem(h *headerLoc, n ast.Node, f func(*headerLoc)) {
-	idx, _ := l.save(h.index, n).(Expr) // f may write the index
+	l.eachIndex(h.index, h.size(), n, func(k int) { f(h.elem(k)) })
+}
+
+// eachIndex runs f for the value that an index has at run time.
+func (l *lowerer) eachIndex(index Expr, size int, n ast.Node, f func(int)) {
+	idx, _ := l.save(index, n).(Expr) // f may write the index
 	end := l.code.NewLabel()
-	for k := range h.size() {
+	for k := range size {
 		next := l.code.NewLabel()
 		l.branch(binary("==", idx, intConst(int64(k), idx.Type()), boolType), next, n)
-		f(h.elem(k))
+		f(k)
 		l.code.jump(end)
 		l.code.place(next)
 	}

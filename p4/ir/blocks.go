@@ -414,6 +414,47 @@ func (l *lowerer) localVars(bi *blockInst) {
 	}
 }
 
+// clashes reports objects of one kind that the control plane would know by the same name.
+func (l *lowerer) clashes() {
+	type key struct{ kind, name string }
+	seen := map[key]ast.Node{}
+	check := func(kind, name string, n ast.Node) {
+		if first, ok := seen[key{kind, name}]; ok && first != n {
+			l.errorf(n, "duplicate-name", "another %s has the name %s as well; @name tells them apart", kind, name)
+			return
+		}
+		seen[key{kind, name}] = n
+	}
+	for _, a := range l.prog.Actions {
+		check("action", a.Name, a.Node)
+	}
+	for _, p := range []*Pipeline{l.prog.Ingress, l.prog.Egress} {
+		done := map[string]bool{}
+		for _, t := range p.Tables {
+			n := t.Decl.Node()
+			if done[t.Name] {
+				l.errorf(t.Decl.Node(), "duplicate-name", "another table has the name %s as well; @name tells them apart", t.Name)
+				continue
+			}
+			done[t.Name] = true
+			check("table", t.Name, n)
+		}
+	}
+	for _, list := range [][]*Extern{l.prog.Counters, l.prog.Meters, l.prog.Registers} {
+		done := map[string]bool{}
+		for _, x := range list {
+			if done[x.Name] {
+				var n ast.Node
+				if x.Inst != nil {
+					n = x.Inst.Node()
+				}
+				l.errorf(n, "duplicate-name", "another %s has the name %s as well; @name tells them apart", x.Kind, x.Name)
+			}
+			done[x.Name] = true
+		}
+	}
+}
+
 // pipeline lowers ingress or egress.
 func (l *lowerer) pipeline(name string, bi *blockInst, kind blockKind, args ...any) *Pipeline {
 	p := &Pipeline{Name: name, Code: &Code{}, Node: bi.block.Decl}
@@ -429,6 +470,7 @@ func (l *lowerer) pipeline(name string, bi *blockInst, kind blockKind, args ...a
 
 // finish completes what depends on the whole program.
 func (l *lowerer) finish() {
+	l.clashes()
 	for _, p := range []*Pipeline{l.prog.Ingress, l.prog.Egress} {
 		if p == nil {
 			continue

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"strings"
 
 	"khop/p4/ast"
 	"khop/p4/types"
@@ -235,9 +236,49 @@ func (l *lowerer) logMsg(c *types.Call, n ast.Node) {
 	var vals []Expr
 	if len(c.Args) > 1 && c.Args[1].Expr != nil {
 		v := l.expr(c.Args[1].Expr)
-		l.flatten(v, n, func(x Expr) { vals = append(vals, x) })
+		parts := []Val{v}
+		switch a := v.(type) {
+		case *agg:
+			parts = a.elems
+		case *structLoc:
+			parts = nil
+			for _, f := range a.fields {
+				parts = append(parts, plain(f))
+			}
+		}
+		text = l.logFormat(text, parts)
+		for _, x := range parts {
+			l.flatten(x, n, func(x Expr) { vals = append(vals, x) })
+		}
 	}
 	l.code.prim(n, "log_msg", Text(text), vals)
+}
+
+// logFormat replaces each {} that stands for a structure by the names of its fields with a {} each.
+func (l *lowerer) logFormat(text string, parts []Val) string {
+	var b strings.Builder
+	for _, v := range parts {
+		before, after, ok := strings.Cut(text, "{}")
+		if !ok {
+			break
+		}
+		b.WriteString(before)
+		b.WriteString(l.logFields(v))
+		text = after
+	}
+	return b.String() + text
+}
+
+func (l *lowerer) logFields(v Val) string {
+	s, ok := underlying(valType(v)).(*types.Struct)
+	if _, scalar := v.(Expr); scalar || !ok {
+		return "{}"
+	}
+	var fields []string
+	for i, f := range s.Fields {
+		fields = append(fields, f.Name()+":"+l.logFields(l.fieldOf(v, i, l.at)))
+	}
+	return "(" + strings.Join(fields, ",") + ")"
 }
 
 // flatten calls f for every scalar of a value.

@@ -89,7 +89,11 @@ func (l *lowerer) table(d *types.Table, bi *blockInst) *Table {
 		default:
 			l.errorf(k.Elem, "unsupported-key", "match kind %s is not supported by the target (exact, ternary, lpm, range, optional, selector)", kind)
 		}
-		t.Keys = append(t.Keys, &Key{Name: l.keyName(k), MatchKind: kind, Width: max(1, st.Width), Decl: k})
+		name := l.keyName(k)
+		if name == "" {
+			l.errorf(k.Elem, "missing-name", "a key that is not a field needs a name for the control plane")
+		}
+		t.Keys = append(t.Keys, &Key{Name: name, MatchKind: kind, Width: max(1, st.Width), Decl: k})
 	}
 	for _, a := range d.Actions {
 		if act := l.tableAction(a, bi); act != nil {
