@@ -481,6 +481,12 @@ func (l *lowerer) finish() {
 			}
 		}
 	}
+	for _, m := range l.prog.Meters {
+		if m.Kind == "direct_meter" && m.Table != nil && m.Result == nil {
+			// Nothing reads the colour, but the target stores it.
+			m.Result = l.y.scalar(joinPath(m.Name, "color"), Type{Width: 2})
+		}
+	}
 	s := l.prog.Scalars.Type
 	if w := s.Width() % 8; w != 0 {
 		s.Fields = append(s.Fields, &Field{Name: "_padding", Width: 8 - w, Index: len(s.Fields)})

@@ -97,6 +97,9 @@ func (l *lowerer) method(c *types.Call, n ast.Stmt) {
 		l.emit(c, n)
 		return
 	case *Extern:
+		if r == nil {
+			return // reported where it is declared
+		}
 		if l.block != inIngress && l.block != inEgress {
 			l.errorf(n, "unsupported-call", "%s.%s can be called in ingress and egress only", r.Kind, name)
 			return
