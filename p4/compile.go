@@ -6,6 +6,8 @@ package p4
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	p4configv1 "github.com/p4lang/p4runtime/go/p4/config/v1"
 	p4v1 "github.com/p4lang/p4runtime/go/p4/v1"
@@ -27,6 +29,7 @@ const CodeInternal diag.Code = "internal"
 type Options struct {
 	IncludeDirs []string                     // -I; searched before the built-in core.p4 and v1model.p4
 	Defines     []string                     // -D, "NAME" or "NAME=VALUE"
+	Undefines   []string                     // -U; a name that is in Defines, or __TARGET_BMV2__, is not defined after all
 	ReadFile    func(string) ([]byte, error) // nil: the file system
 }
 
@@ -65,6 +68,24 @@ func CompileSource(filename string, source []byte, opts Options) (r *Result, lis
 	return r, nil, nil
 }
 
+// Preprocess runs the preprocessor alone, with the macros and libraries that Compile has.
+func Preprocess(filename string, source []byte, opts Options) (*preproc.Output, diag.List) {
+	var defines []string
+	for _, d := range append([]string{"__TARGET_BMV2__"}, opts.Defines...) {
+		name, _, _ := strings.Cut(d, "=")
+		name, _, _ = strings.Cut(name, "(")
+		if !slices.Contains(opts.Undefines, name) {
+			defines = append(defines, d)
+		}
+	}
+	return preproc.Run(filename, source, preproc.Options{
+		IncludeDirs: opts.IncludeDirs,
+		Defines:     defines,
+		ReadFile:    opts.ReadFile,
+		Builtin:     p4src.Include,
+	})
+}
+
 // compiler holds what the stages leave.
 type compiler struct {
 	file string
@@ -82,12 +103,7 @@ func (c *compiler) add(l diag.List) bool {
 // front runs the stages that know the language only.
 func (c *compiler) front(source []byte, opts Options) bool {
 	var list diag.List
-	c.pre, list = preproc.Run(c.file, source, preproc.Options{
-		IncludeDirs: opts.IncludeDirs,
-		Defines:     append([]string{"__TARGET_BMV2__"}, opts.Defines...),
-		ReadFile:    opts.ReadFile,
-		Builtin:     p4src.Include,
-	})
+	c.pre, list = Preprocess(c.file, source, opts)
 	if !c.add(list) {
 		return false
 	}

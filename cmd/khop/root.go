@@ -89,7 +89,7 @@ and steers them live. Start with the tour: khop demo.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemoCmd(), newGenerateCmd(), newCompileCmd(), newFmtCmd(), newSwitchCmd(), newUpCmd(), newPushCmd(), newReplayCmd(),
+	root.AddCommand(newDemoCmd(), newGenerateCmd(), newCompileCmd(), newExplainCmd(), newFmtCmd(), newSwitchCmd(), newUpCmd(), newPushCmd(), newReplayCmd(),
 		newSTFCmd(), newStatusCmd(), newProbesCmd(), newKnobsCmd(), newTablesCmd(), newVersionCmd())
 	return root
 }
