@@ -80,6 +80,11 @@ func (c *classifier) annotation(i int) int {
 		}
 	}
 	c.annoEnds[i] = true
+	if c.typ(i+1) == tLBracket { // the expressions of a structured body are classified like others
+		if end := c.skip(i + 1); end > 0 {
+			c.annoEnds[end-1] = true
+		}
+	}
 	return i
 }
 
@@ -216,7 +221,7 @@ func (c *classifier) followsType(i int) bool {
 	case tGT:
 		return c.closesTypes[i]
 	case tRBracket:
-		return true
+		return !c.annoEnds[i]
 	default:
 		return isBaseType(t)
 	}

@@ -105,6 +105,7 @@ func TestDeclarations(t *testing.T) {
 		{"U<bit<8>>(3) u;", "(Instantiation Type:(SpecializedType Base:U! Args:[bit<8>]) Args:[(Arg Value:3)] Name:u)"},
 		{"T(a=1, b=_, _) u;", "(Instantiation Type:T! Args:[(Arg Name:a Value:1) (Arg Name:b Value:(DontCare)) (Arg Value:(DontCare))] Name:u)"},
 		{"T() u = { void f() {} T() v; };", "(Instantiation Type:T! Name:u HasInit Init:[(FuncDecl Proto:(FuncProto Result:void Name:f) Body:(BlockStmt)) (Instantiation Type:T! Name:v)])"},
+		{"@a[k=1] T(1) u;", "(Instantiation Annos:[(Annotation Name:a Structured KVs:[(KeyValue Name:k Value:1)])] Type:T! Args:[(Arg Value:1)] Name:u)"},
 		{"Main(T()) m;", "(Instantiation Type:Main! Args:[(Arg Value:(CallExpr Fun:(TypeExpr Type:T!)))] Name:m)"},
 		{"error { A, B }", "(ErrorDecl Names:[A B])"},
 		{"match_kind { a, b, }", "(MatchKindDecl Names:[a b])"},

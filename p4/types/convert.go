@@ -53,7 +53,8 @@ func (c *checker) convertible(from, to Type) string {
 	case *Basic:
 		switch f.Kind {
 		case InfIntKind:
-			switch to.(type) {
+			// To a new type too: the specification asks for a cast there, the reference compiler does not.
+			switch underlying(to).(type) {
 			case *Bit, *Int:
 				return ""
 			}

@@ -74,7 +74,8 @@ control news(inout port_t p, inout bit<9> b) {
         p = b /* ERROR "must have type port_t, not bit<9>" */;
         p = (port_t)b;
         b = (bit<9>)p;
-        p = p + 1 /* ERROR "have different types, port_t and int" */;
+        p = p + 1 /* ERROR "is not defined on port_t" */;
+        p = 7;
         if (p == (port_t)1) { b = 1; }
         s = (special_t)(port_t)9w3;
         p = (port_t)8w1 /* ERROR "cannot cast bit<8> to port_t" */;
