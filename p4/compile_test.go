@@ -95,6 +95,9 @@ func TestMistakes(t *testing.T) {
 		{"width", program("", "", "m.x = h.eth.dst;"), "m.x = h.eth.dst;", "bit<48>"},
 		{"direction", program("", "action f(in bit<8> a) { a = 1; }", ""), "action f(in", "a"},
 		{"no main", "#include <v1model.p4>\n", "", "main"},
+		{"no keys of @pkginfo", program("@pkginfo const bit<8> v = 1;", "", ""), "@pkginfo", "takes keys and values"},
+		{"translation", program("@p4runtime_translation(\"u\", bool) type bit<9> q_t;", "", ""), "bool", "takes a URI and the type"},
+		{"width of a translation", program("@p4runtime_translation(\"u\", bit<5+3>) type bit<9> q_t;", "", ""), "5+3", "takes a URI and the type"},
 		{"in a macro", program("#define SET(a) m.a = 1;", "", "SET(q)"), "SET(q)", "q"},
 	}
 	for _, tt := range tests {
@@ -153,6 +156,12 @@ func TestArchitectureVersions(t *testing.T) {
 		index := map[string]string{"20180101": "", "20200408": ", bit<32>"}[version]
 		src := program("", "register<bit<8>"+index+">(4) r;", "r.read(m.x, 1); r.write(1, m.x);")
 		if _, list := Compile("prog.p4", []byte(src), Options{Defines: []string{"V1MODEL_VERSION=" + version}}); list.HasErrors() {
+			t.Errorf("%s: %v", version, list)
+		}
+	}
+	for _, version := range []string{"20180100", "20200409", "-1"} {
+		_, list := Compile("prog.p4", []byte(program("", "", "")), Options{Defines: []string{"V1MODEL_VERSION=" + version}})
+		if !list.HasErrors() || !strings.Contains(list.Error(), "versions go from 20180101 to 20200408") {
 			t.Errorf("%s: %v", version, list)
 		}
 	}

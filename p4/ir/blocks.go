@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"math/big"
+
 	"khop/p4/ast"
 	"khop/p4/types"
 )
@@ -29,6 +31,7 @@ func (l *lowerer) program() {
 			"main is no instance of package V1Switch: this compiler supports the v1model architecture")
 		return
 	}
+	l.version()
 	l.y = newLayout(l)
 	l.lists = map[int64]*FieldList{}
 	l.fr = &frame{vars: map[types.Object]any{}}
@@ -468,6 +471,26 @@ func (l *lowerer) pipeline(name string, bi *blockInst, kind blockKind, args ...a
 	return p
 }
 
+// The versions of v1model.p4 that there are; programs choose one with the macro V1MODEL_VERSION.
+const (
+	firstVersion  = 20180101
+	latestVersion = 20200408
+)
+
+// version refuses a program for a version of v1model.p4 that does not exist.
+func (l *lowerer) version() {
+	for _, o := range l.info.Globals {
+		c, ok := o.(*types.Const)
+		if !ok || c.Name() != "__v1model_version" {
+			continue
+		}
+		v, ok := c.Value.(*big.Int)
+		if !ok || v.Cmp(big.NewInt(firstVersion)) < 0 || v.Cmp(big.NewInt(latestVersion)) > 0 {
+			l.errorf(c.Node(), "unsupported-architecture", "version %v of v1model is unknown; versions go from %d to %d", c.Value, firstVersion, latestVersion)
+		}
+	}
+}
+
 // finish completes what depends on the whole program.
 func (l *lowerer) finish() {
 	l.clashes()
@@ -482,6 +505,9 @@ func (l *lowerer) finish() {
 		}
 	}
 	for _, m := range l.prog.Meters {
+		if m.Kind == "direct_meter" && m.Table == nil && m.Result != nil {
+			l.errorf(m.Inst.Node(), "unsupported-instance", "direct meter %s is read but belongs to no table; a table names it with meters = ...", m.Name)
+		}
 		if m.Kind == "direct_meter" && m.Table != nil && m.Result == nil {
 			// Nothing reads the colour, but the target stores it.
 			m.Result = l.y.scalar(joinPath(m.Name, "color"), Type{Width: 2})

@@ -275,6 +275,8 @@ func TestErrors(t *testing.T) {
 		{code: "unsupported-extern", states: "state start { meta.w = pkt.length(); transition accept; }"},
 		{code: "unsupported-key", decls: "match_kind { fuzzy }", locals: "action n() {} table t { key = { hdr.h.a: fuzzy; } actions = { n; } default_action = n; }",
 			body: "t.apply();"},
+		{code: "unsupported-instance", locals: "direct_meter<bit<2>>(MeterType.packets) m; bit<2> c; action n() { m.read(c); } " +
+			"table t { actions = { n; } default_action = n; }", body: "t.apply();"},
 		{code: "wrong-property", locals: "counter(3, CounterType.packets) c; action n() {} table t { actions = { n; } default_action = n; counters = c; }",
 			body: "t.apply();"},
 	} {

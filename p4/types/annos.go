@@ -74,11 +74,36 @@ func (c *checker) predefined(a *ast.Annotation) {
 		if _, ok := AnnoString(a); a.Structured || !ok {
 			c.err(a, CodeAnnotation, "@%s takes %s: @%s(\"...\")", a.Name.Name, want, a.Name.Name)
 		}
+	case "pkginfo":
+		if !a.HasBody && !a.Structured {
+			c.err(a, CodeAnnotation, "@pkginfo takes keys and values: @pkginfo(name=\"...\", version=\"...\")")
+		}
+	case "p4runtime_translation":
+		if !translation(a.Tokens) {
+			c.err(a, CodeAnnotation, "@p4runtime_translation takes a URI and the type that the control plane sees: "+
+				"@p4runtime_translation(\"...\", string), bit<W> or W in place of string")
+		}
 	case "tableonly", "defaultonly", "hidden", "atomic", "optional", "pure", "noSideEffects":
 		if len(a.Tokens) > 0 || len(a.Exprs) > 0 || len(a.KVs) > 0 {
 			c.err(a, CodeAnnotation, "@%s takes no body", a.Name.Name)
 		}
 	}
+}
+
+// translation tells whether a body is that of @p4runtime_translation (P4Runtime specification section 8.4.6): a string and
+// string, bit<W> or W, where W is a literal.
+func translation(body []ast.Token) bool {
+	if len(body) < 3 || !strings.HasPrefix(body[0].Text, `"`) || body[1].Text != "," {
+		return false
+	}
+	number := func(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
+	switch t := body[2:]; {
+	case len(t) == 1:
+		return t[0].Text == "string" || number(t[0].Text)
+	case len(t) == 4:
+		return t[0].Text == "bit" && t[1].Text == "<" && number(t[2].Text) && t[3].Text == ">"
+	}
+	return false
 }
 
 // deprecated warns of the use of what is declared @deprecated.

@@ -44,7 +44,7 @@ func TestCompileV1model(t *testing.T) {
 		}
 	}
 	list = append(list, c.glob(t, others...)...)
-	runSuite(t, "compile-v1model", list, 328, func(rel string) string {
+	runSuite(t, "compile-v1model", list, 332, func(rel string) string {
 		return firstError(c.compile(rel).list)
 	})
 }
@@ -89,7 +89,7 @@ func (c checkout) withGolden(t *testing.T) []string {
 
 func TestP4InfoV1model(t *testing.T) {
 	c := openCheckout(t)
-	runSuite(t, "p4info-v1model", c.withGolden(t), 444, func(rel string) string {
+	runSuite(t, "p4info-v1model", c.withGolden(t), 449, func(rel string) string {
 		r := c.compile(rel)
 		if e := firstError(r.list); e != "" {
 			return e
@@ -185,14 +185,14 @@ func rejected(list diag.List) string {
 
 func TestErrors(t *testing.T) {
 	c := openCheckout(t)
-	runSuite(t, "errors", c.glob(t, "p4_16_errors/*.p4"), 572, func(rel string) string {
+	runSuite(t, "errors", c.glob(t, "p4_16_errors/*.p4"), 581, func(rel string) string {
 		return rejected(c.compileWrong(rel).list)
 	})
 }
 
 func TestBMVErrors(t *testing.T) {
 	c := openCheckout(t)
-	runSuite(t, "p4_16_bmv_errors", c.glob(t, "p4_16_bmv_errors/*.p4"), 16, func(rel string) string {
+	runSuite(t, "p4_16_bmv_errors", c.glob(t, "p4_16_bmv_errors/*.p4"), 17, func(rel string) string {
 		return rejected(c.compileWrong(rel).list)
 	})
 }
@@ -202,7 +202,7 @@ var place = regexp.MustCompile(`(?m)^([^\s(]+\.p4)\((\d+)\)`)
 
 func TestErrorsLine(t *testing.T) {
 	c := openCheckout(t)
-	runSuite(t, "errors-line", c.glob(t, "p4_16_errors/*.p4"), 552, func(rel string) string {
+	runSuite(t, "errors-line", c.glob(t, "p4_16_errors/*.p4"), 560, func(rel string) string {
 		list := c.compileWrong(rel).list
 		if reason := rejected(list); reason != "" {
 			return reason
