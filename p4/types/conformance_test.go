@@ -32,7 +32,6 @@ var samplesRefused = map[string]string{
 // errorsAccepted are programs of p4_16_errors without an error that the reference compiler names.
 var errorsAccepted = map[string]string{
 	"actions-with-duplicate-control-plane-names1.p4": target,
-	"annotation.p4":                             syntax,
 	"array4.p4":                                 target,
 	"compound-assignment.p4":                    target,
 	"div3.p4":                                   target,
@@ -53,7 +52,6 @@ var errorsAccepted = map[string]string{
 	"string-e2.p4":                              elsewhere,
 	"structured-annotation-e.p4":                syntax,
 	"twovarbit.p4":                              elsewhere,
-	"issue2283_2-bmv2.p4":                       syntax,
 	"expr-call-on-type-with-arguments.p4":       syntax,
 	"expr-indexaccess-on-unsupported-type-2.p4": elsewhere,
 	"expr-indexaccess-on-unsupported-type.p4":   noErrorType,
