@@ -210,9 +210,12 @@ func (n *network) settle(x *node) error {
 	return err
 }
 
-// run works on events until virtual time reaches end, which it leaves as the time. Probes are sent on the way.
-func (n *network) run(end int64) error {
+// run works on events until virtual time reaches end, which it leaves as the time, or ctx ends. Probes are sent on the way.
+func (n *network) run(ctx context.Context, end int64) error {
 	for {
+		if ctx.Err() != nil {
+			return fmt.Errorf("stopped at %v of virtual time: %w", time.Duration(n.now), context.Cause(ctx))
+		}
 		if err := n.rest(); err != nil {
 			return err
 		}

@@ -85,18 +85,42 @@ func Run(ctx context.Context, f *fabric.Fabric, packets []Packet, o Options) (*R
 	}
 	defer r.net.close()
 	if err := r.openWriters(); err != nil {
-		return nil, err
+		return nil, r.closeWriters(err)
 	}
 	err = r.run(ctx, packets)
-	for _, h := range f.Hosts {
+	if err := r.closeWriters(err); err != nil {
+		return nil, err
+	}
+	return r.result, nil
+}
+
+// partial is the ending of a capture's name while it is being written.
+const partial = ".partial"
+
+func (r *runner) outFile(h *fabric.Host) string {
+	return filepath.Join(r.opts.OutDir, h.Name+".pcap")
+}
+
+// closeWriters closes the captures and gives them their names; none keeps one if the run failed, so that a capture that is
+// there is always whole.
+func (r *runner) closeWriters(err error) error {
+	for _, h := range r.fabric.Hosts {
 		if w := r.writers[h]; w != nil {
 			err = errors.Join(err, w.Close())
 		}
 	}
-	if err != nil {
-		return nil, err
+	for _, h := range r.fabric.Hosts {
+		if r.writers[h] == nil {
+			continue
+		}
+		if err == nil {
+			err = os.Rename(r.outFile(h)+partial, r.outFile(h))
+		}
+		if err != nil {
+			os.Remove(r.outFile(h) + partial)
+		}
 	}
-	return r.result, nil
+	return err
 }
 
 func (r *runner) openWriters() error {
@@ -107,7 +131,7 @@ func (r *runner) openWriters() error {
 		return err
 	}
 	for _, h := range r.fabric.Hosts {
-		w, err := port.CreateFile(filepath.Join(r.opts.OutDir, h.Name+".pcap"))
+		w, err := port.CreateFile(r.outFile(h) + partial)
 		if err != nil {
 			return err
 		}
@@ -154,7 +178,7 @@ func (r *runner) run(ctx context.Context, packets []Packet) error {
 	r.result.PacketsIn = len(entering)
 	r.measure.assign(entering)
 	// What is in flight at the end arrives within a moment; the controller's answers to it as well.
-	if err := r.net.run(end + int64(10*time.Millisecond)); err != nil {
+	if err := r.net.run(ctx, end+int64(10*time.Millisecond)); err != nil {
 		return err
 	}
 	return r.finish(ctx)

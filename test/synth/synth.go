@@ -30,9 +30,10 @@ type Connection struct {
 	// FromServer lets the server open the subflows after the first.
 	FromServer bool
 	Start      time.Duration // after the capture's start
+	Pace       time.Duration // between two packets; 0: Interval
 }
 
-// Interval between two packets of one connection, and the payload of a data segment in bytes.
+// Interval between two packets of one connection unless it has its own pace, and the payload of a data segment in bytes.
 const (
 	Interval = 100 * time.Microsecond
 	Payload  = 1000
@@ -46,7 +47,10 @@ type Packet struct {
 
 // Packets returns the connection's frames in order of time.
 func (c Connection) Packets() ([]Packet, error) {
-	w := &writer{conn: c, at: c.Start}
+	w := &writer{conn: c, at: c.Start, pace: c.Pace}
+	if w.pace == 0 {
+		w.pace = Interval
+	}
 	flows := make([]*flow, c.Subflows)
 	for i := range flows {
 		f := &flow{
@@ -122,6 +126,7 @@ type flow struct {
 type writer struct {
 	conn    Connection
 	at      time.Duration
+	pace    time.Duration
 	packets []Packet
 	dataSeq uint32 // next data sequence number of the client
 	err     error
@@ -184,7 +189,7 @@ func (w *writer) send(from, to *endpoint, flags int, payload int, opts ...[]byte
 		eth, network, tcp, gopacket.Payload(body))
 	w.err = firstError(w.err, err)
 	w.packets = append(w.packets, Packet{w.at, append([]byte(nil), buf.Bytes()...)})
-	w.at += Interval
+	w.at += w.pace
 	from.seq += uint32(payload)
 	if flags&(flagSYN|flagFIN) != 0 {
 		from.seq++
