@@ -12,6 +12,7 @@ import (
 	p4v1 "github.com/p4lang/p4runtime/go/p4/v1"
 
 	"khop/codegen"
+	"khop/fabric"
 )
 
 // Change is one step of a plan.
@@ -95,6 +96,19 @@ func (c *Controller) Plan(ctx context.Context, name string) (*Plan, error) {
 	}
 	p.diffDigests(ctx)
 	return p, nil
+}
+
+// Entries returns all that a switch without entries has to be told: default actions, table entries, multicast groups and
+// digests, in the order of a push. No switch has to run.
+func (c *Controller) Entries(sw *fabric.Switch) *p4v1.WriteRequest {
+	p := &Plan{Switch: sw.Name, session: &session{sw: sw, prog: c.programs[sw.Role]}}
+	want := IntentOf(c.fabric, sw)
+	p.fromNothing(&want)
+	r := &p4v1.WriteRequest{DeviceId: sw.DeviceID}
+	for _, ch := range p.Changes {
+		r.Updates = append(r.Updates, ch.up)
+	}
+	return r
 }
 
 func (p *Plan) fromNothing(want *Intent) {

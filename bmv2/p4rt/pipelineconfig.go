@@ -2,6 +2,7 @@ package p4rt
 
 import (
 	"context"
+	"fmt"
 
 	p4v1 "github.com/p4lang/p4runtime/go/p4/v1"
 	"google.golang.org/grpc/codes"
@@ -57,6 +58,23 @@ func (s *Server) GetForwardingPipelineConfig(_ context.Context, r *p4v1.GetForwa
 		return nil, status.Errorf(codes.InvalidArgument, "response_type %d is unknown; the valid ones are ALL, COOKIE_ONLY, P4INFO_AND_COOKIE and DEVICE_CONFIG_AND_COOKIE", t)
 	}
 	return &p4v1.GetForwardingPipelineConfigResponse{Config: c}, nil
+}
+
+// Apply applies the updates of a request without a client, as Write does for a primary; device, role and election id are
+// not looked at. The error is that of the first update that failed. It must not be called inside Do.
+func (a *Agent) Apply(r *p4v1.WriteRequest) error {
+	a.requests.Lock()
+	defer a.requests.Unlock()
+	errs, err := a.write(r)
+	if err != nil {
+		return err
+	}
+	for i, e := range errs {
+		if e != nil {
+			return fmt.Errorf("update %d: %w", i, e)
+		}
+	}
+	return nil
 }
 
 // Install sets the pipeline without a client, as VERIFY_AND_COMMIT does. It must not be called inside Do.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 )
 
 func newPushCmd() *cobra.Command {
-	var spec, format, api string
+	var spec, format, api, write string
 	var switches []string
 	var dryRun, steer bool
 	var election uint64
@@ -30,8 +32,11 @@ func newPushCmd() *cobra.Command {
 		Long: `Bring running P4Runtime switches, embedded or stock bmv2, to what a spec says. push reads each switch, prints what has to
 change (+ insert, ~ modify, - delete), and changes just that; the pipeline is set only if the switch runs another program.
 Addresses come from the spec; with --switch, only the named switches are touched, where it says.
+With --dry-run --write DIR it asks no switch, and leaves all that each one should hold in DIR/SWITCH.txtpb, a p4.v1.WriteRequest
+in text format that khop bench --entries takes.
 With --steer, push stays: it sends probes, answers digests and packet-ins, and serves the API, until it is interrupted.`,
 		Example: `  khop push -f leafspine-2x4-mp-hula --dry-run
+  khop push -f leafspine-2x4-mp-hula --dry-run --write entries
   khop push -f fabric.yaml --switch leaf1=127.0.0.1:9559 --switch leaf2=127.0.0.1:9560
   khop push -f fabric.yaml --steer`,
 		Args: args(cobra.NoArgs),
@@ -41,6 +46,9 @@ With --steer, push stays: it sends probes, answers digests and packet-ins, and s
 			}
 			if dryRun && steer {
 				return usagef("--dry-run changes nothing, so there is nothing to --steer")
+			}
+			if write != "" && !dryRun {
+				return usagef("--write goes with --dry-run: it leaves files and touches no switch")
 			}
 			f, err := loadSpec(spec)
 			if err != nil {
@@ -60,6 +68,9 @@ With --steer, push stays: it sends probes, answers digests and packet-ins, and s
 				return err
 			}
 			defer ctl.Close()
+			if write != "" {
+				return writeEntries(cmd.OutOrStdout(), format, ctl, targets, write)
+			}
 			for _, t := range targets {
 				conn, err := grpc.NewClient(t.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 				if err != nil {
@@ -107,11 +118,40 @@ With --steer, push stays: it sends probes, answers digests and packet-ins, and s
 	fl := cmd.Flags()
 	fl.StringArrayVar(&switches, "switch", nil, "NAME=HOST:PORT: where a switch's P4Runtime server is")
 	fl.BoolVar(&dryRun, "dry-run", false, "print the plan and change nothing")
+	fl.StringVar(&write, "write", "", "with --dry-run: write each switch's entries to DIR/SWITCH.txtpb, without asking the switches")
 	fl.BoolVar(&steer, "steer", false, "stay: probes, digests, packet-ins, API")
 	fl.StringVar(&api, "api", controlplane.DefaultAPI, "address of the API that --steer serves")
 	fl.Uint64Var(&election, "election-id", 1, "P4Runtime election id; the highest is primary")
 	fl.DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for each switch to answer")
 	return cmd
+}
+
+// writeEntries writes what each switch should hold to a file of its own.
+func writeEntries(w io.Writer, format string, ctl *controlplane.Controller, targets []pushTarget, dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	type file struct {
+		Switch  string `json:"switch"`
+		File    string `json:"file"`
+		Updates int    `json:"updates"`
+	}
+	list := []file{}
+	for _, t := range targets {
+		r := ctl.Entries(ctl.Fabric().Switch(t.name))
+		name := filepath.Join(dir, t.name+".txtpb")
+		if err := writeProto(name, r); err != nil {
+			return err
+		}
+		list = append(list, file{t.name, name, len(r.GetUpdates())})
+		if format == "text" {
+			fmt.Fprintf(w, "%s: %d updates in %s\n", t.name, len(r.GetUpdates()), name)
+		}
+	}
+	if format == "json" {
+		return printJSON(w, map[string]any{"files": list})
+	}
+	return nil
 }
 
 type pushTarget struct{ name, addr string }

@@ -90,7 +90,7 @@ and steers them live. Start with the tour: khop demo.`,
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newDemoCmd(), newGenerateCmd(), newCompileCmd(), newExplainCmd(), newFmtCmd(), newSwitchCmd(), newUpCmd(), newPushCmd(), newReplayCmd(),
-		newSTFCmd(), newStatusCmd(), newProbesCmd(), newKnobsCmd(), newTablesCmd(), newVersionCmd())
+		newSTFCmd(), newBenchCmd(), newStatusCmd(), newProbesCmd(), newKnobsCmd(), newTablesCmd(), newVersionCmd())
 	return root
 }
 
