@@ -285,51 +285,40 @@ func (rd *reader) defaultEntry(ts *tableState, m *p4v1.TableEntry) error {
 	return nil
 }
 
-func (rd *reader) members(m *p4v1.ActionProfileMember) error {
-	for _, pi := range rd.st.info.profileOrder {
-		if id := m.GetActionProfileId(); id != 0 && id != pi.id {
-			continue
-		}
-		ps := rd.st.profiles[pi.id]
-		if ps == nil {
-			continue
-		}
-		for _, id := range slices.Sorted(maps.Keys(ps.members)) {
-			if m.GetMemberId() != 0 && m.GetMemberId() != id {
-				continue
-			}
-			rd.out = append(rd.out, &p4v1.Entity{Entity: &p4v1.Entity_ActionProfileMember{ActionProfileMember: &p4v1.ActionProfileMember{
-				ActionProfileId: pi.id, MemberId: id, Action: ps.members[id].action}}})
+// eachProfile calls fn for the action profile with the given id, or for all with id 0, in the order of P4Info.
+func (rd *reader) eachProfile(id uint32, fn func(id uint32, ps *profileState)) error {
+	if id != 0 {
+		if _, err := rd.st.profile(id); err != nil {
+			return err
 		}
 	}
-	if id := m.GetActionProfileId(); id != 0 {
-		_, err := rd.st.profile(id)
-		return err
+	for _, pi := range rd.st.info.profileOrder {
+		if ps := rd.st.profiles[pi.id]; ps != nil && (id == 0 || id == pi.id) {
+			fn(pi.id, ps)
+		}
 	}
 	return nil
 }
 
-func (rd *reader) groups(m *p4v1.ActionProfileGroup) error {
-	for _, pi := range rd.st.info.profileOrder {
-		if id := m.GetActionProfileId(); id != 0 && id != pi.id {
-			continue
-		}
-		ps := rd.st.profiles[pi.id]
-		if ps == nil {
-			continue
-		}
-		for _, id := range slices.Sorted(maps.Keys(ps.groups)) {
-			if m.GetGroupId() != 0 && m.GetGroupId() != id {
-				continue
+func (rd *reader) members(m *p4v1.ActionProfileMember) error {
+	return rd.eachProfile(m.GetActionProfileId(), func(profile uint32, ps *profileState) {
+		for _, id := range slices.Sorted(maps.Keys(ps.members)) {
+			if m.GetMemberId() == 0 || m.GetMemberId() == id {
+				rd.out = append(rd.out, &p4v1.Entity{Entity: &p4v1.Entity_ActionProfileMember{ActionProfileMember: &p4v1.ActionProfileMember{
+					ActionProfileId: profile, MemberId: id, Action: ps.members[id].action}}})
 			}
-			rd.out = append(rd.out, &p4v1.Entity{Entity: &p4v1.Entity_ActionProfileGroup{ActionProfileGroup: ps.groups[id].msg}})
 		}
-	}
-	if id := m.GetActionProfileId(); id != 0 {
-		_, err := rd.st.profile(id)
-		return err
-	}
-	return nil
+	})
+}
+
+func (rd *reader) groups(m *p4v1.ActionProfileGroup) error {
+	return rd.eachProfile(m.GetActionProfileId(), func(_ uint32, ps *profileState) {
+		for _, id := range slices.Sorted(maps.Keys(ps.groups)) {
+			if m.GetGroupId() == 0 || m.GetGroupId() == id {
+				rd.out = append(rd.out, &p4v1.Entity{Entity: &p4v1.Entity_ActionProfileGroup{ActionProfileGroup: ps.groups[id].msg}})
+			}
+		}
+	})
 }
 
 // arrays reads the cells of one array, or of all, with fn.
