@@ -89,22 +89,23 @@ func (a *Agent) Wait(ctx context.Context, ok func(Stats) bool) (Stats, error) {
 func (a *Agent) PacketIn(frame []byte) {
 	var buf [4]*outbox
 	to := a.arb.primaries(buf[:0])
-	sent := uint64(0)
+	var m *p4v1.StreamMessageResponse
 	if a.active != nil && len(to) > 0 {
 		p, err := &p4v1.PacketIn{Payload: append([]byte(nil), frame...)}, error(nil)
 		if h := a.active.info.packetIn; h != nil {
 			p, err = h.decode(frame)
 		}
 		if err == nil {
-			m := &p4v1.StreamMessageResponse{Update: &p4v1.StreamMessageResponse_Packet{Packet: p}}
-			for _, o := range to {
-				if o.offer(m) {
-					sent++
-				}
-			}
+			m = &p4v1.StreamMessageResponse{Update: &p4v1.StreamMessageResponse_Packet{Packet: p}}
 		}
 	}
-	a.stats.update(func(s *Stats) {
+	a.stats.update(func(s *Stats) { // a client that has the message must find it counted
+		sent := uint64(0)
+		for _, o := range to {
+			if m != nil && o.offer(m) {
+				sent++
+			}
+		}
 		s.PacketIns += sent
 		if sent == 0 {
 			s.PacketInsDropped++

@@ -64,9 +64,12 @@ func (a *Agent) notifyIdle(idle []*p4v1.TableEntry, now int64) {
 	m := &p4v1.StreamMessageResponse{Update: &p4v1.StreamMessageResponse_IdleTimeoutNotification{
 		IdleTimeoutNotification: &p4v1.IdleTimeoutNotification{TableEntry: idle, Timestamp: a.opts.Epoch + now}}}
 	var buf [4]*outbox
-	for _, o := range a.arb.primaries(buf[:0]) {
-		if o.offer(m) {
-			a.stats.update(func(s *Stats) { s.IdleNotifications++ })
+	to := a.arb.primaries(buf[:0])
+	a.stats.update(func(s *Stats) {
+		for _, o := range to {
+			if o.offer(m) {
+				s.IdleNotifications++
+			}
 		}
-	}
+	})
 }

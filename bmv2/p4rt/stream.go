@@ -170,8 +170,15 @@ func (c *channel) digestAck(m *p4v1.DigestListAck) error {
 // report tells the client what was wrong with one of its messages, if its queue has room.
 func (c *channel) report(err error, m *p4v1.StreamError) {
 	m.CanonicalCode, m.Message = int32(codeOf(err)), err.Error()
-	ok := c.session.out.offer(&p4v1.StreamMessageResponse{Update: &p4v1.StreamMessageResponse_Error{Error: m}})
-	if a := c.agent.Load(); a != nil && ok {
-		a.stats.update(func(s *Stats) { s.StreamErrors++ })
+	answer := &p4v1.StreamMessageResponse{Update: &p4v1.StreamMessageResponse_Error{Error: m}}
+	a := c.agent.Load()
+	if a == nil {
+		c.session.out.offer(answer)
+		return
 	}
+	a.stats.update(func(s *Stats) {
+		if c.session.out.offer(answer) {
+			s.StreamErrors++
+		}
+	})
 }
